@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// nereid/call.h: any operator by its name: run it, ask for its shapes, prepare it for many runs.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nereid/context.h"
+#include "nereid/tensor.h"
+
+namespace nereid {
+
+// What every call takes besides its own options.
+struct CallOptions {
+  const char* backend = nullptr;     // null: use_backend's, else the context's
+  int threads = 0;                   // 0: the context's
+  const Context* context = nullptr;  // null: the default one
+};
+
+// An output as it would be: see Call::infer.
+struct Shape {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> sizes;
+  bool present = true;  // false: an optional output that was not asked for
+};
+
+// A call prepared for its dtypes, shapes and strides. Several threads may run it at once.
+class Plan {
+ public:
+  // A pointer an operand, in the order they were given; null for constant and absent ones.
+  // `workspace`: workspace_bytes() of yours, aligned to 64, or null for memory of the context's.
+  void run(std::initializer_list<void*> data, void* workspace = nullptr, int threads = 0) const {
+    run(std::span<void* const>(data.begin(), data.size()), workspace, threads);
+  }
+  void run(std::span<void* const> data, void* workspace = nullptr, int threads = 0) const {
+    check(nereid_plan_run(handle_.get(), data.data(), static_cast<int32_t>(data.size()), workspace,
+                          workspace ? workspace_bytes() : 0, threads));
+  }
+  size_t workspace_bytes() const { return nereid_plan_workspace(handle_.get()); }
+  // Backend, kernel and notes; its strings live as long as the plan.
+  nereid_plan_info info() const {
+    nereid_plan_info info{};
+    info.struct_size = sizeof info;
+    check(nereid_describe_plan(handle_.get(), &info));
+    return info;
+  }
+
+ private:
+  friend class Call;
+  struct Destroy {
+    void operator()(nereid_plan* plan) const { nereid_plan_destroy(plan); }
+  };
+  explicit Plan(nereid_plan* plan) : handle_(plan) {}
+  std::unique_ptr<nereid_plan, Destroy> handle_;
+};
+
+// An operator with its operands and attributes. Holds no memory of its own: names and views must
+// live as long as it does. Errors: see the operator; each names operator, argument and remedy.
+class Call {
+ public:
+  explicit Call(const char* op, const CallOptions& options = {}) : op_(op), options_(options) {}
+
+  // Absent views are left out.
+  Call& operand(const char* name, const TensorView& view, bool constant = false) {
+    if (!view) return *this;
+    if (operand_count_ == kMost) fail("operands");
+    nereid_tensor& tensor = tensors_[operand_count_] = view.c();
+    if (constant) tensor.flags |= NEREID_CONSTANT;
+    operands_[operand_count_] = {name, &tensor};
+    operand_count_++;
+    return *this;
+  }
+  Call& operand(const char* name, TensorView&& view, bool constant = false) = delete;
+  // Its content stays as it is while a plan of this call lives, so that it can be packed.
+  Call& constant(const char* name, const TensorView& view) { return operand(name, view, true); }
+
+  Call& attribute(const char* name, double number) { return add({name, nullptr, number}); }
+  Call& attribute(const char* name, const char* word) { return add({name, word, 0}); }
+
+  // Runs it once. The first run with new shapes prepares a plan, which the context keeps.
+  void run() const { check(run_status()); }
+  Expected<void> try_run() const {
+    if (run_status() == NEREID_OK) return {};
+    return last_error();
+  }
+
+  // Checks the call and returns its outputs, given or not. Data is not looked at.
+  std::vector<Shape> infer() const {
+    std::array<nereid_shape, kMost> shapes{};
+    shapes[0].struct_size = sizeof(nereid_shape);
+    int32_t count = 0;
+    const nereid_call call = c();
+    check(nereid_infer(handle_of(options_.context), &call, shapes.data(), kMost, &count));
+    std::vector<Shape> list;
+    for (int32_t i = 0; i < count; i++) {
+      const nereid_shape& s = shapes[static_cast<size_t>(i)];
+      list.push_back({s.name, static_cast<DType>(s.dtype), {s.sizes, s.sizes + s.rank},
+                      s.present != 0});
+    }
+    return list;
+  }
+
+  Plan prepare() const {
+    nereid_plan* plan = nullptr;
+    const nereid_call call = c();
+    check(nereid_prepare(handle_of(options_.context), &call, &plan));
+    return Plan(plan);
+  }
+
+  // Every kernel for this call, one line each: chosen, accepted or refused, and why.
+  std::string explain() const {
+    const char* text = nullptr;
+    const nereid_call call = c();
+    check(nereid_explain(handle_of(options_.context), &call, &text));
+    return text;
+  }
+
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  static constexpr int kMost = 16;
+
+  nereid_call c() const {
+    return {sizeof(nereid_call), options_.threads, op_, operands_.data(), attributes_.data(),
+            operand_count_, attribute_count_, options_.backend};
+  }
+  nereid_status run_status() const {
+    const nereid_call call = c();
+    return nereid_run(handle_of(options_.context), &call);
+  }
+  Call& add(const nereid_attribute& attribute) {
+    if (attribute_count_ == kMost) fail("attributes");
+    attributes_[attribute_count_++] = attribute;
+    return *this;
+  }
+  [[noreturn]] void fail(const char* what) const {
+    throw_error(make_error(NEREID_INVALID_ARGUMENT, op_, what, "more than 16", "at most 16"));
+  }
+
+  const char* op_;
+  CallOptions options_;
+  int operand_count_ = 0;
+  int attribute_count_ = 0;
+  std::array<nereid_tensor, kMost> tensors_;
+  std::array<nereid_operand, kMost> operands_;
+  std::array<nereid_attribute, kMost> attributes_;
+};
+
+}  // namespace nereid

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// src/api/call.cpp: reads a call without trusting it, and binds it.
+#include "api/call.h"
+
+namespace nrd {
+namespace {
+
+Error misuse(std::string_view op, std::string_view argument, std::string got, std::string allowed,
+             std::string hint = "") {
+  return make_error({ErrorCode::kInvalidArgument, std::string(op), std::string(argument),
+                     std::move(got), std::move(allowed), std::move(hint)});
+}
+
+std::string dtype_words() {
+  std::string words;
+  for (const DTypeInfo& d : all_dtypes()) words += (words.empty() ? "" : ", ") + std::string(d.word);
+  return words;
+}
+
+Expected<void> check_tensor(const nereid_tensor& t, std::string_view op, std::string_view name) {
+  if (t.rank < 0 || t.rank > kMaxRank)
+    return make_error({ErrorCode::kShapeMismatch, std::string(op), std::string(name),
+                       fmt::format("{} axes", t.rank), fmt::format("0 to {} axes", kMaxRank), ""});
+  if (t.rank > 0 && t.sizes == nullptr)
+    return misuse(op, name, "null sizes", fmt::format("{} sizes", t.rank));
+  if (byte_size(static_cast<DType>(t.dtype)) == 0)
+    return make_error({ErrorCode::kUnsupportedDtype, std::string(op), std::string(name),
+                       fmt::format("dtype number {}", t.dtype), dtype_words(), ""});
+  if (t.device != NEREID_CPU && t.device != NEREID_CUDA)
+    return misuse(op, name, fmt::format("device number {}", t.device), "cpu (0), cuda (1)");
+  if (t.flags & ~static_cast<uint32_t>(NEREID_READ_ONLY | NEREID_CONSTANT))
+    return misuse(op, name, fmt::format("flags {:#x}", t.flags),
+                  "NEREID_READ_ONLY, NEREID_CONSTANT");
+  return {};
+}
+
+Expected<void> check_count(std::string_view op, std::string_view what, int32_t count, int most,
+                           const void* list) {
+  if (count < 0 || count > most)
+    return misuse(op, what, fmt::format("{}", count), fmt::format("0 to {}", most));
+  if (count > 0 && list == nullptr)
+    return misuse(op, what, "a null pointer", fmt::format("{} elements", count));
+  return {};
+}
+
+Expected<void> check_attributes(const nereid_call& head) {
+  for (int32_t i = 0; i < head.attribute_count; i++)
+    if (head.attributes[i].name == nullptr)
+      return misuse(head.op, fmt::format("attributes[{}].name", i), "a null pointer", "a name");
+  return {};
+}
+
+Attributes attributes_of(const nereid_call& head) {
+  Attributes attributes;
+  for (int32_t i = 0; i < head.attribute_count; i++) {
+    const nereid_attribute& a = head.attributes[i];
+    if (a.word) attributes[a.name] = std::string(a.word);
+    else attributes[a.name] = a.number;
+  }
+  return attributes;
+}
+
+uint64_t magnitude(int64_t x) {
+  return x < 0 ? uint64_t{0} - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+}
+
+// Whether no two elements share memory. Like overlap(), it is careful: views whose axes
+// interleave without meeting are refused. Axes are visited by growing stride; each step must lead
+// beyond all that the smaller ones reach.
+bool is_injective(const OperandDesc& operand) {
+  for (int64_t size : operand.sizes)
+    if (size == 0) return true;
+  uint64_t reach = 0;
+  std::array<bool, kMaxRank> visited{};
+  for (int round = 0; round < operand.sizes.size(); round++) {
+    int next = -1;
+    for (int d = 0; d < operand.sizes.size(); d++)
+      if (!visited[static_cast<size_t>(d)] && operand.sizes[d] > 1 &&
+          (next < 0 || magnitude(operand.strides[d]) < magnitude(operand.strides[next])))
+        next = d;
+    if (next < 0) return true;
+    visited[static_cast<size_t>(next)] = true;
+    const uint64_t stride = magnitude(operand.strides[next]);
+    uint64_t span = 0;
+    if (stride <= reach) return false;
+    if (__builtin_mul_overflow(stride, static_cast<uint64_t>(operand.sizes[next] - 1), &span) ||
+        __builtin_add_overflow(reach, span, &reach))
+      return false;  // no memory is that large
+  }
+  return true;
+}
+
+Expected<void> check_outputs(const Call& call, const BoundCall& bound) {
+  for (int i = 0; i < call.count(); i++) {
+    const int at = bound.order[static_cast<size_t>(i)];
+    if (at < bound.desc.signature().inputs) continue;
+    if (call.tensors[static_cast<size_t>(i)].flags & NEREID_READ_ONLY)
+      return misuse(call.op(), call.name(i), "read-only memory", "memory that may be written");
+    const OperandDesc& operand = bound.desc.operands[static_cast<size_t>(at)];
+    if (!is_injective(operand))
+      return make_error({ErrorCode::kOverlap, std::string(call.op()), std::string(call.name(i)),
+                         fmt::format("shape {} with strides {}", to_string(operand.sizes),
+                                     to_string(operand.strides)),
+                         "an output whose elements do not share memory", ""});
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> read_tensor(const nereid_tensor* given, std::string_view op, std::string_view name,
+                           nereid_tensor& tensor) {
+  if (Expected<void> read = read_struct(given, "nereid_tensor", tensor); !read) {
+    Error error = read.error();
+    error.op = op;
+    error.argument = fmt::format("{}: {}", name, error.argument);
+    return error;
+  }
+  return check_tensor(tensor, op, name);
+}
+
+Expected<OperandDesc> read_operand(const nereid_tensor& t, std::string_view op,
+                                   std::string_view name) {
+  OperandDesc operand;
+  operand.dtype = static_cast<DType>(t.dtype);
+  operand.sizes = Dims(std::span(t.sizes, static_cast<size_t>(t.rank)));
+  operand.constant = (t.flags & NEREID_CONSTANT) != 0;
+  Expected<int64_t> count = element_count(operand.sizes, byte_size(operand.dtype));
+  if (!count) {
+    Error error = count.error();
+    error.code = ErrorCode::kShapeMismatch;
+    error.op = op;
+    error.argument = name;
+    return error;
+  }
+  operand.strides = t.strides ? Dims(std::span(t.strides, static_cast<size_t>(t.rank)))
+                              : contiguous_strides(operand.sizes);
+  return operand;
+}
+
+Expected<void> read_call(const nereid_call* given, Call& call) {
+  NRD_TRY(read_struct(given, "nereid_call", call.head));
+  if (call.head.op == nullptr) return null_error("nereid_call.op", "an operator's name");
+  NRD_TRY(check_count(call.op(), "operand_count", call.count(), kMaxCallOperands,
+                      call.head.operands));
+  NRD_TRY(check_count(call.op(), "attribute_count", call.head.attribute_count, kMaxCallOperands,
+                      call.head.attributes));
+  NRD_TRY(check_attributes(call.head));
+  if (call.head.threads < 0)
+    return misuse(call.op(), "threads", fmt::format("{}", call.head.threads), "0 or more");
+  bool first = true;
+  for (int i = 0; i < call.count(); i++) {
+    const nereid_operand& operand = call.head.operands[i];
+    if (operand.name == nullptr)
+      return misuse(call.op(), fmt::format("operands[{}].name", i), "a null pointer", "a name");
+    const auto at = static_cast<size_t>(i);
+    call.present[at] = operand.tensor != nullptr;
+    if (!operand.tensor) continue;
+    NRD_TRY(read_tensor(operand.tensor, call.op(), operand.name, call.tensors[at]));
+    const auto device = static_cast<DeviceKind>(call.tensors[at].device);
+    if (!first && device != call.device)
+      return misuse(call.op(), operand.name, device == DeviceKind::kCpu ? "cpu" : "cuda",
+                    "the device of the other operands");
+    call.device = device;
+    first = false;
+  }
+  return {};
+}
+
+void write_key(const Call& call, std::string_view backend, CallKey& key) {
+  key.add(call.op());
+  key.add(backend);
+  key.add(static_cast<int64_t>(call.head.attribute_count));
+  for (int32_t i = 0; i < call.head.attribute_count; i++) {
+    const nereid_attribute& a = call.head.attributes[i];
+    key.add(std::string_view(a.name));
+    key.add(static_cast<int64_t>(a.word != nullptr));
+    if (a.word) key.add(std::string_view(a.word));
+    else key.add(a.number);
+  }
+  for (int i = 0; i < call.count(); i++) {
+    key.add(call.name(i));
+    const auto at = static_cast<size_t>(i);
+    if (!call.present[at]) {
+      key.add(int64_t{-1});
+      continue;
+    }
+    const nereid_tensor& t = call.tensors[at];
+    key.add(static_cast<int64_t>(t.dtype) << 32 | t.rank << 16 | t.device << 8 |
+            static_cast<int64_t>(t.flags) << 1 | (t.strides != nullptr));
+    key.add(t.sizes, t.rank);
+    if (t.strides) key.add(t.strides, t.rank);
+  }
+}
+
+Expected<BoundCall> bind_call(const Call& call) {
+  Expected<const Op*> op = find_op(call.op());
+  if (!op) return op.error();
+  std::vector<NamedOperand> operands;
+  for (int i = 0; i < call.count(); i++) {
+    if (!call.present[static_cast<size_t>(i)]) continue;
+    for (const NamedOperand& known : operands)
+      if (known.name == call.name(i))
+        return misuse(call.op(), call.name(i), "given twice", "each operand once");
+    Expected<OperandDesc> operand =
+        read_operand(call.tensors[static_cast<size_t>(i)], call.op(), call.name(i));
+    if (!operand) return operand.error();
+    operands.push_back({std::string(call.name(i)), *operand});
+  }
+  Expected<Desc> desc = bind(**op, attributes_of(call.head), std::move(operands));
+  if (!desc) return desc.error();
+  BoundCall bound{std::move(*desc), {}};
+  bound.desc.device.kind = call.device;
+  for (int i = 0; i < call.count(); i++)
+    bound.order.push_back(call.present[static_cast<size_t>(i)]
+                              ? bound.desc.signature().find_operand(call.name(i)) : -1);
+  NRD_TRY(check_outputs(call, bound));
+  return bound;
+}
+
+}  // namespace nrd

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// src/api/context.cpp: making contexts from options, the default one, and scoped backends.
+#include "api/context.h"
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/env.h"
+#include "base/log.h"
+
+namespace nrd {
+namespace {
+
+// A caller's parallel_for.
+class HookExecutor final : public Executor {
+ public:
+  HookExecutor(decltype(nereid_context_options::parallel_for) hook, void* user, int width)
+      : hook_(hook), user_(user), width_(width) {}
+  int width() const override { return width_; }
+  void run(int64_t count, ParallelBody body, void* context) override {
+    hook_(user_, count, body, context);
+  }
+
+ private:
+  decltype(nereid_context_options::parallel_for) hook_;
+  void* user_;
+  int width_;
+};
+
+Error option_error(std::string_view option, std::string got, std::string allowed) {
+  return make_error({ErrorCode::kInvalidArgument, "",
+                     fmt::format("nereid_context_options.{}", option), std::move(got),
+                     std::move(allowed), ""});
+}
+
+Expected<void> check(const nereid_context_options& options) {
+  if (options.threads < 0)
+    return option_error("threads", fmt::format("{}", options.threads), "0 or more");
+  if (options.executor_width < 0)
+    return option_error("executor_width", fmt::format("{}", options.executor_width), "0 or more");
+  if (options.strict < -1 || options.strict > 1)
+    return option_error("strict", fmt::format("{}", options.strict), "-1, 0, 1");
+  if (options.release && !options.allocate)
+    return option_error("allocate", "a null pointer", "a function, as release is given");
+  return {};
+}
+
+Expected<bool> is_strict(int32_t option) {
+  if (option != 0) return option > 0;
+  const std::string word = env("NEREID_ON_FALLBACK").value_or("");
+  if (word.empty() || word == "error") return word == "error";
+  return make_error({ErrorCode::kEnvironment, "", "NEREID_ON_FALLBACK", "'" + word + "'",
+                     "error, or nothing", ""});
+}
+
+std::vector<std::string>& backend_stack() {
+  thread_local std::vector<std::string> stack;
+  return stack;
+}
+
+}  // namespace
+
+std::shared_mutex& registry_mutex() {
+  static std::shared_mutex mutex;
+  return mutex;
+}
+
+std::string_view thread_backend() {
+  const std::vector<std::string>& stack = backend_stack();
+  return stack.empty() ? std::string_view() : std::string_view(stack.back());
+}
+
+Expected<std::shared_ptr<Context>> Context::make(const nereid_context_options& options) {
+  NRD_TRY(check(options));
+  std::shared_ptr<Context> context(new Context);
+  Expected<bool> strict = is_strict(options.strict);
+  if (!strict) return strict.error();
+  context->strict_ = *strict;
+  context->allocator_ = {options.user, options.allocate, options.release};
+  context->log_user_ = options.user;
+  context->log_hook_ = options.log;
+  context->threads_ = options.threads > 0 ? options.threads : default_threads();
+  if (options.parallel_for) {
+    const int width = options.executor_width > 0 ? options.executor_width : context->threads_;
+    if (options.threads == 0) context->threads_ = width;
+    context->executor_ = std::make_unique<HookExecutor>(options.parallel_for, options.user, width);
+  }
+  Expected<KernelRegistry*> shared = KernelRegistry::shared();
+  if (!shared) return shared.error();
+  context->registry_ = *shared;
+  if (options.isa) {
+    Expected<IsaSet> isa = cap_isa((*shared)->machine().isa, options.isa);
+    if (!isa) return isa.error();
+    context->own_registry_ =
+        std::make_unique<KernelRegistry>(Machine{*isa, DeviceProfile::host(*isa)});
+    context->registry_ = context->own_registry_.get();
+  }
+  if (options.backend) {
+    const std::shared_lock lock(registry_mutex());
+    NRD_TRY(context->registry_->find_backend(options.backend));
+    context->backend_ = options.backend;
+  }
+  return context;
+}
+
+std::string_view Context::backend_for(const Call& call) const {
+  if (call.head.backend) return call.head.backend;
+  if (std::string_view scoped = thread_backend(); !scoped.empty()) return scoped;
+  if (!backend_.empty()) return backend_;
+  return call.device == DeviceKind::kCuda ? "cuda" : "cpu";
+}
+
+std::string_view Context::isa_word() const { return best_level(registry_->machine().isa).word; }
+
+void Context::log_dispatch(const Plan& plan) const {
+  if (!log_hook_ && !log_enabled(LogLevel::kDispatch)) return;
+  std::string reason = plan.prepared().note();
+  if (reason.empty()) reason = "the first that accepts";
+  const std::string line =
+      fmt::format("{} -> {} {} ({})", plan.text(), plan.choice().backend->name(),
+                  plan.choice().kernel->name(), reason);
+  if (log_hook_) log_hook_(log_user_, static_cast<int32_t>(LogLevel::kDispatch), line.c_str());
+  else log(LogLevel::kDispatch, line);
+}
+
+Expected<std::shared_ptr<Context>*> context_of(nereid_context* handle) {
+  if (handle) return &handle->context;
+  nereid_context* shared = nereid_default_context();
+  if (shared) return &shared->context;
+  const nereid_error& e = *nereid_last_error();
+  return make_error({static_cast<ErrorCode>(e.status), e.op, e.argument, e.got, e.allowed, e.hint});
+}
+
+}  // namespace nrd
+
+namespace {
+
+// Never destroyed: other threads may still call while the process ends.
+struct DefaultContext {
+  nereid_context* handle = nullptr;
+  std::optional<nrd::Error> error;
+
+  DefaultContext() {
+    auto made = nrd::Context::make({});
+    if (made) handle = new nereid_context{*made, true};
+    else error = made.error();
+  }
+};
+
+DefaultContext& default_instance() {
+  static DefaultContext& instance = *new DefaultContext;
+  return instance;
+}
+
+}  // namespace
+
+extern "C" {
+
+nereid_context* nereid_default_context(void) {
+  nereid_context* handle = nullptr;
+  nrd::guarded([&]() -> nrd::Expected<void> {
+    DefaultContext& instance = default_instance();
+    handle = instance.handle;
+    if (instance.error) return *instance.error;
+    return {};
+  });
+  return handle;
+}
+
+nereid_status nereid_context_create(const nereid_context_options* options,
+                                    nereid_context** context) {
+  return nrd::guarded([&]() -> nrd::Expected<void> {
+    if (!context) return nrd::null_error("context", "where to put the handle");
+    nereid_context_options known{};
+    if (options) NRD_TRY(nrd::read_struct(options, "nereid_context_options", known));
+    auto made = nrd::Context::make(known);
+    if (!made) return made.error();
+    *context = new nereid_context{std::move(*made), false};
+    return {};
+  });
+}
+
+void nereid_context_destroy(nereid_context* context) {
+  if (context && !context->is_default) delete context;
+}
+
+nereid_status nereid_push_backend(nereid_context* context, const char* name) {
+  return nrd::guarded([&]() -> nrd::Expected<void> {
+    if (!name) return nrd::null_error("backend", "a backend's name");
+    auto found = nrd::context_of(context);
+    if (!found) return found.error();
+    const std::shared_lock lock(nrd::registry_mutex());
+    auto backend = (**found)->registry().find_backend(name);
+    if (!backend) return backend.error();
+    NRD_TRY((*backend)->load());
+    nrd::backend_stack().push_back(name);
+    return {};
+  });
+}
+
+void nereid_pop_backend(void) {
+  if (!nrd::backend_stack().empty()) nrd::backend_stack().pop_back();
+}
+
+void nereid_set_log(void (*log)(void* user, int32_t level, const char* line), void* user) {
+  nrd::guarded([&]() -> nrd::Expected<void> {
+    if (!log) nrd::set_log_sink({});
+    else
+      nrd::set_log_sink([log, user](nrd::LogLevel level, std::string_view line) {
+        log(user, static_cast<int32_t>(level), std::string(line).c_str());
+      });
+    return {};
+  });
+}
+
+}  // extern "C"

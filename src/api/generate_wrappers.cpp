@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// src/api/generate_wrappers.cpp: writes nereid/ops.h, one function an operator, from the catalogue.
+//
+// Operands that every variant has are parameters, in the order of the signature; the others are
+// fields of the options, beside the attributes. Runs on the build host (or in an emulator).
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstdio>
+#include <fstream>
+#include <set>
+
+#include "ops/op.h"
+
+namespace nrd {
+namespace {
+
+constexpr std::string_view kHead = R"(// SPDX-License-Identifier: MIT
+// nereid/ops.h: one function an operator. Generated from the catalogue; do not edit.
+//
+// Each comment gives the formula and the shapes: inputs -> outputs. Operands are f32, f16 or bf16
+// unless they say :class (fp8: f8e4m3 f8e5m2; int8: i8 u8; number: all but f64; a word: itself),
+// with any strides, aligned to their element size. Further leading axes in front of the named
+// ones are outer loops and broadcast. Outputs must not overlap anything, but where "in place" is
+// said may be exactly an input. Arithmetic is f32, rounded once at the store; the same call gives
+// the same bits for any number of threads. Errors: ShapeMismatchError, UnsupportedDtypeError and
+// KernelError, each with operator, argument, what came and what is allowed. Thread safe.
+#pragma once
+
+#include "nereid/call.h"
+
+namespace nereid {
+)";
+
+constexpr std::string_view kTail = R"(
+}  // namespace nereid
+)";
+
+struct Parameter {
+  std::string name;
+  bool required = true;
+  bool output = false;
+};
+
+// The operands of all variants, in the order of first appearance.
+std::vector<Parameter> parameters(const Op& op) {
+  std::vector<Parameter> list;
+  auto find = [&](const std::string& name) {
+    for (Parameter& p : list)
+      if (p.name == name) return &p;
+    return static_cast<Parameter*>(nullptr);
+  };
+  for (const Signature& s : signatures(op))
+    for (const OperandSpec& spec : s.operands)
+      if (!find(spec.name)) list.push_back({spec.name, true, spec.output});
+  for (Parameter& p : list)
+    for (const Signature& s : signatures(op)) {
+      const int at = s.find_operand(p.name);
+      if (at < 0 || s.operands[static_cast<size_t>(at)].optional) p.required = false;
+    }
+  return list;
+}
+
+std::string pascal_case(std::string_view name) {
+  std::string text;
+  bool upper = true;
+  for (char c : name) {
+    if (c != '_') text += upper ? static_cast<char>(std::toupper(c)) : c;
+    upper = c == '_';
+  }
+  return text;
+}
+
+std::string join(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += between;
+    text += word;
+  }
+  return text;
+}
+
+// The shapes of the variants, without what only the engine needs to know.
+void add_shapes(const Op& op, std::string& text) {
+  constexpr size_t kMost = 4;
+  std::vector<std::string> shapes;
+  std::set<std::string> seen;
+  for (const Variant& variant : op.variants) {
+    std::string shape = variant.signature.substr(0, variant.signature.find(" ;"));
+    if (seen.insert(shape).second) shapes.push_back(std::move(shape));
+  }
+  for (size_t i = 0; i < shapes.size() && i < kMost; i++) text += "//   " + shapes[i] + "\n";
+  if (shapes.size() > kMost)
+    text += fmt::format("//   and {} more, see operators() in registry.h\n", shapes.size() - kMost);
+}
+
+std::string comment(const Op& op) {
+  std::string text = fmt::format("\n// {}\n", op.summary);
+  add_shapes(op, text);
+  if (op.in_place == InPlace::kYes) text += "// In place.\n";
+  if (!op.constant.empty())
+    text += fmt::format("// Prepare a plan with {} constant (call.h), or see packed.h.\n",
+                        op.constant);
+  return text;
+}
+
+bool has_options(const Op& op, const std::vector<Parameter>& list) {
+  for (const Parameter& p : list)
+    if (!p.required) return true;
+  return !op.numbers.empty() || !op.choices.empty();
+}
+
+std::string options_struct(const Op& op, const std::vector<Parameter>& list) {
+  std::string text = fmt::format("struct {}Options {{\n", pascal_case(op.name));
+  for (const NumberAttribute& n : op.numbers)
+    text += fmt::format("  double {} = {};  // {}\n", n.name, n.value, n.meaning);
+  for (const ChoiceAttribute& c : op.choices)
+    text += fmt::format("  // {}\n  // {}\n  const char* {} = \"{}\";\n", c.meaning,
+                        join(c.values, " | "), c.name, c.values.front());
+  for (const Parameter& p : list)
+    if (!p.required)
+      text += fmt::format("  TensorView {} = {{}};  // {}\n", p.name,
+                          p.output ? "an output that may be asked for" : "optional");
+  return text +
+         "  const char* backend = nullptr;  // as in CallOptions\n"
+         "  int threads = 0;\n"
+         "  const Context* context = nullptr;\n"
+         "};\n";
+}
+
+// Words with blanks between, broken before column 100.
+std::string wrap(std::string line, const std::vector<std::string>& words, std::string_view indent) {
+  constexpr size_t kColumns = 98;
+  std::string text;
+  for (const std::string& word : words) {
+    if (line.size() + word.size() > kColumns) {
+      while (line.ends_with(' ')) line.pop_back();
+      text += line + "\n";
+      line = indent;
+    }
+    line += word;
+  }
+  return text + line;
+}
+
+std::string body(const Op& op, const std::vector<Parameter>& list, bool own_options) {
+  const char* how = own_options ? "{options.backend, options.threads, options.context}" : "options";
+  std::string text = fmt::format("  Call call(\"{}\", {});\n", op.name, how);
+  std::vector<std::string> parts;
+  for (const Parameter& p : list)
+    parts.push_back(fmt::format(".operand(\"{}\", {}{})", p.name, p.required ? "" : "options.",
+                                p.name));
+  text += wrap("  call", parts, "      ") + ";\n";
+  parts.clear();
+  for (const NumberAttribute& n : op.numbers)
+    parts.push_back(fmt::format(".attribute(\"{0}\", options.{0})", n.name));
+  for (const ChoiceAttribute& c : op.choices)
+    parts.push_back(fmt::format(".attribute(\"{0}\", options.{0})", c.name));
+  if (!parts.empty()) text += wrap("  call", parts, "      ") + ";\n";
+  return text + "  call.run();\n";
+}
+
+std::string wrapper(const Op& op) {
+  const std::vector<Parameter> list = parameters(op);
+  const bool own_options = has_options(op, list);
+  std::vector<std::string> arguments;
+  for (const Parameter& p : list)
+    if (p.required) arguments.push_back(fmt::format("const TensorView& {}, ", p.name));
+  arguments.push_back(fmt::format("const {}Options& options = {{}}) {{\n",
+                                  own_options ? pascal_case(op.name) : "Call"));
+  const std::string head = fmt::format("inline void {}(", op.name);
+  std::string text = own_options ? comment(op) + options_struct(op, list) : comment(op);
+  text += wrap(head, arguments, std::string(head.size(), ' '));
+  return text + body(op, list, own_options) + "}\n";
+}
+
+}  // namespace
+}  // namespace nrd
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: nereid_generate_wrappers OUTPUT.h\n");
+    return 2;
+  }
+  std::string text(nrd::kHead);
+  for (const nrd::Op& op : nrd::catalogue()) text += nrd::wrapper(op);
+  text += nrd::kTail;
+  std::ofstream file(argv[1], std::ios::binary);
+  file << text;
+  if (!file.flush()) {
+    std::fprintf(stderr, "nereid_generate_wrappers: cannot write %s\n", argv[1]);
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// src/api/memory.cpp: allocation through hooks, and the exchange of workspaces.
+#include "api/memory.h"
+
+#include <cstdint>
+#include <memory>
+#include <new>
+
+namespace nrd {
+
+void* Allocator::allocate(size_t bytes) const {
+  if (!allocate_hook) return ::operator new(bytes, std::align_val_t{kWorkspaceAlignment});
+  void* memory = allocate_hook(user, bytes, kWorkspaceAlignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void Allocator::release(void* memory, size_t bytes) const {
+  if (!allocate_hook) ::operator delete(memory, std::align_val_t{kWorkspaceAlignment});
+  else if (release_hook) release_hook(user, memory, bytes);
+}
+
+Block::Block(const Allocator& allocator, size_t bytes)
+    : allocator_(&allocator), data_(bytes ? allocator.allocate(bytes) : nullptr), bytes_(bytes) {}
+
+Block::~Block() {
+  if (data_) allocator_->release(data_, bytes_);
+}
+
+WorkspacePool::~WorkspacePool() {
+  for (auto& slot : slots_) delete slot.load();
+}
+
+std::atomic<Block*>& WorkspacePool::own_slot() {
+  static std::atomic<size_t> next{0};
+  thread_local const size_t slot = next.fetch_add(1, std::memory_order_relaxed) % kSlots;
+  return slots_[slot];
+}
+
+WorkspacePool::Lease::Lease(WorkspacePool& pool, size_t bytes) : pool_(pool) {
+  if (bytes == 0) return;
+  std::unique_ptr<Block> block(pool.own_slot().exchange(nullptr, std::memory_order_acquire));
+  if (!block) block = std::make_unique<Block>();
+  if (block->bytes() < bytes) {
+    *block = Block();  // first, so that the two never exist together
+    *block = Block(pool.allocator_, bytes);
+  }
+  block_ = block.release();
+}
+
+WorkspacePool::Lease::~Lease() {
+  if (block_) delete pool_.own_slot().exchange(block_, std::memory_order_acq_rel);
+}
+
+}  // namespace nrd

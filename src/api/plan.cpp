@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// src/api/plan.cpp: choose a kernel, prepare it, run it.
+#include "api/plan.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "api/context.h"
+
+namespace nrd {
+namespace {
+
+Error with_op(Error error, const Desc& desc) {
+  if (error.op.empty()) error.op = desc.op->name;
+  return error;
+}
+
+// Who names another backend (autovec, a peer) wants what it has.
+bool promises_the_best(const Backend& backend) {
+  return backend.name() == "cpu" || backend.name() == "cuda";
+}
+
+Error fallback_error(const Desc& desc, const KernelChoice& choice, const std::string& reason) {
+  return make_error({ErrorCode::kUnsupported, desc.op->name, "backend " + choice.backend->name(),
+                     fmt::format("{}, a fallback: {}", choice.kernel->name(), reason),
+                     "no fallback in strict mode",
+                     "unset NEREID_ON_FALLBACK, or name the backend autovec"});
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
+                                           std::string_view backend, bool with_constants) {
+  Expected<BoundCall> bound = bind_call(call);
+  if (!bound) return bound.error();
+  auto plan = std::make_unique<Plan>();
+  plan->bound_ = std::move(*bound);
+  Desc& desc = plan->bound_.desc;
+  if (with_constants) NRD_TRY(plan->take_constants(call));
+  else
+    for (OperandDesc& operand : desc.operands) operand.constant = false;
+
+  const std::shared_lock lock(registry_mutex());
+  Expected<KernelChoice> choice = context.registry().select(backend, desc);
+  if (!choice) return with_op(choice.error(), desc);
+  plan->choice_ = *choice;
+  const std::vector<void*> none(desc.operands.size(), nullptr);
+  Expected<std::unique_ptr<PreparedKernel>> prepared =
+      choice->kernel->prepare(desc, with_constants ? plan->constants_ : none);
+  if (!prepared) return with_op(prepared.error(), desc);
+  plan->prepared_ = std::move(*prepared);
+  if (context.strict() && promises_the_best(*choice->backend))
+    if (std::string reason = plan->prepared_->fallback(); !reason.empty())
+      return fallback_error(desc, *choice, reason);
+  plan->index_checks_ = index_checks(desc);
+  context.log_dispatch(*plan);
+  return plan;
+}
+
+Expected<void> Plan::take_constants(const Call& call) {
+  Desc& desc = bound_.desc;
+  constants_.assign(desc.operands.size(), nullptr);
+  for (int i = 0; i < call.count(); i++) {
+    const int at = bound_.order[static_cast<size_t>(i)];
+    if (at < 0 || !desc.operands[static_cast<size_t>(at)].constant) continue;
+    const nereid_tensor& tensor = call.tensors[static_cast<size_t>(i)];
+    if (at >= desc.signature().inputs)
+      return make_error({ErrorCode::kInvalidArgument, desc.op->name, std::string(call.name(i)),
+                         "a constant output", "constant inputs", ""});
+    if (tensor.data == nullptr)
+      return make_error({ErrorCode::kInvalidArgument, desc.op->name, std::string(call.name(i)),
+                         "a null pointer", "the data of a constant operand",
+                         "it is prepared together with the plan"});
+    constants_[static_cast<size_t>(at)] = tensor.data;
+  }
+  return {};
+}
+
+Expected<void> Plan::fill_pointers(std::span<void* const> data, void** pointers) const {
+  for (size_t i = 0; i < data.size(); i++) {
+    if (bound_.order[i] < 0) continue;
+    const auto at = static_cast<size_t>(bound_.order[i]);
+    pointers[at] = data[i];
+    if (constants_.empty() || constants_[at] == nullptr || constants_[at] == data[i]) continue;
+    if (data[i] != nullptr)
+      return make_error({ErrorCode::kInvalidArgument, desc().op->name,
+                         desc().signature().operands[at].name, "another pointer than was prepared",
+                         "null, or the same pointer", "a constant operand belongs to the plan"});
+    pointers[at] = constants_[at];
+  }
+  return {};
+}
+
+Expected<void> Plan::run(Context& context, std::span<void* const> data, void* workspace,
+                         size_t workspace_bytes, int threads) const {
+  std::array<void*, kMaxCallOperands> pointers{};
+  NRD_TRY(fill_pointers(data, pointers.data()));
+  // Memory of another device is not ours to look at; its launcher checks.
+  const std::span<void* const> all(pointers.data(), desc().operands.size());
+  NRD_TRY(check_pointers(desc(), all));
+  if (!index_checks_.empty()) NRD_TRY(check_indices(desc(), index_checks_, pointers.data()));
+
+  const size_t needed = prepared_->workspace_bytes();
+  if (workspace != nullptr && workspace_bytes < needed)
+    return make_error({ErrorCode::kInvalidArgument, desc().op->name, "workspace",
+                       fmt::format("{} bytes", workspace_bytes),
+                       fmt::format("at least {} bytes", needed), "see nereid_plan_workspace"});
+  if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0)
+    return make_error({ErrorCode::kInvalidArgument, desc().op->name, "workspace",
+                       fmt::format("address {}", workspace),
+                       fmt::format("a multiple of {} bytes", kWorkspaceAlignment), ""});
+  const WorkspacePool::Lease lease(context.workspaces(), workspace ? 0 : needed);
+  Expected<void> done = prepared_->run({pointers.data()}, workspace ? workspace : lease.data(),
+                                       context.exec(threads));
+  if (!done) return with_op(done.error(), desc());
+  return {};
+}
+
+std::string Plan::text() const {
+  const std::string options = desc().options_text();
+  return fmt::format("{} {} {}{}{}", desc().op->name, desc().shape_text(), desc().dtype_text(),
+                     options.empty() ? "" : " ", options);
+}
+
+std::shared_ptr<const Plan> PlanCache::find(std::string_view key) const {
+  const std::shared_lock lock(mutex_);
+  auto found = entries_.find(key);
+  if (found == entries_.end()) return nullptr;
+  const uint64_t now = clock_.load(std::memory_order_relaxed);
+  // Written only when it changes: threads that repeat a call share the line unwritten.
+  if (found->second.last_used.load(std::memory_order_relaxed) != now)
+    found->second.last_used.store(now, std::memory_order_relaxed);
+  return found->second.plan;
+}
+
+std::shared_ptr<const Plan> PlanCache::insert(std::string_view key,
+                                              std::shared_ptr<const Plan> plan) {
+  const std::unique_lock lock(mutex_);
+  if (auto found = entries_.find(key); found != entries_.end()) return found->second.plan;
+  if (entries_.size() >= capacity_) {
+    auto oldest = std::min_element(entries_.begin(), entries_.end(), [](auto& a, auto& b) {
+      return a.second.last_used.load() < b.second.last_used.load();
+    });
+    entries_.erase(oldest);
+  }
+  Entry& entry = entries_[std::string(key)];
+  entry.plan = std::move(plan);
+  entry.last_used = clock_.fetch_add(1, std::memory_order_relaxed) + 1;
+  return entry.plan;
+}
+
+size_t PlanCache::size() const {
+  const std::shared_lock lock(mutex_);
+  return entries_.size();
+}
+
+}  // namespace nrd

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// src/api/run.cpp: nereid_run, prepared plans and shape inference: check, choose, call.
+#include "api/context.h"
+
+struct nereid_plan {
+  std::shared_ptr<nrd::Context> context;  // outlives the plan below it
+  std::unique_ptr<nrd::Plan> plan;
+  int threads = 0;
+  std::string backend, kernel, isa, note, fallback, text;
+};
+
+namespace nrd {
+namespace {
+
+Expected<std::shared_ptr<const Plan>> find_or_make_plan(Context& context, const Call& call) {
+  const std::string_view backend = context.backend_for(call);
+  CallKey key;
+  write_key(call, backend, key);
+  if (key.fits())
+    if (auto known = context.plans().find(key.bytes())) return known;
+  Expected<std::unique_ptr<Plan>> made = Plan::make(context, call, backend, false);
+  if (!made) return made.error();
+  std::shared_ptr<const Plan> plan = std::move(*made);
+  return key.fits() ? context.plans().insert(key.bytes(), std::move(plan)) : plan;
+}
+
+}  // namespace
+
+Expected<void> run_call(Context& context, const nereid_call* given) {
+  Call call;
+  NRD_TRY(read_call(given, call));
+  Expected<std::shared_ptr<const Plan>> plan = find_or_make_plan(context, call);
+  if (!plan) return plan.error();
+  std::array<void*, kMaxCallOperands> data;
+  for (int i = 0; i < call.count(); i++) {
+    const auto at = static_cast<size_t>(i);
+    data[at] = call.present[at] ? call.tensors[at].data : nullptr;
+  }
+  return (*plan)->run(context, std::span(data.data(), static_cast<size_t>(call.count())),
+                      nullptr, 0, call.head.threads);
+}
+
+namespace {
+
+Expected<void> prepare_call(nereid_context* handle, const nereid_call* given, nereid_plan** out) {
+  if (!out) return null_error("plan", "where to put the handle");
+  Expected<std::shared_ptr<Context>*> context = context_of(handle);
+  if (!context) return context.error();
+  Call call;
+  NRD_TRY(read_call(given, call));
+  const std::string_view backend = (**context)->backend_for(call);
+  Expected<std::unique_ptr<Plan>> plan = Plan::make(***context, call, backend, true);
+  if (!plan) return plan.error();
+  auto handle_out = std::make_unique<nereid_plan>();
+  handle_out->context = **context;
+  handle_out->threads = (**context)->exec(call.head.threads).threads;
+  handle_out->backend = (*plan)->choice().backend->name();
+  handle_out->kernel = (*plan)->choice().kernel->name();
+  handle_out->isa = (*plan)->choice().kernel->isa();
+  handle_out->note = (*plan)->prepared().note();
+  handle_out->fallback = (*plan)->prepared().fallback();
+  handle_out->text = (*plan)->text();
+  handle_out->plan = std::move(*plan);
+  *out = handle_out.release();
+  return {};
+}
+
+Expected<void> run_plan(const nereid_plan& handle, void* const* data, int32_t count,
+                        void* workspace, size_t workspace_bytes, int32_t threads) {
+  const Plan& plan = *handle.plan;
+  const std::string& op = plan.desc().op->name;
+  if (count < 0 || static_cast<size_t>(count) != plan.operand_count())
+    return make_error({ErrorCode::kInvalidArgument, op, "count", fmt::format("{}", count),
+                       fmt::format("{}, a pointer an operand", plan.operand_count()), ""});
+  if (count > 0 && !data) return null_error("data", "a pointer an operand", op);
+  if (threads < 0)
+    return make_error({ErrorCode::kInvalidArgument, op, "threads", fmt::format("{}", threads),
+                       "0 or more", ""});
+  return plan.run(*handle.context, std::span(data, static_cast<size_t>(count)), workspace,
+                  workspace_bytes, threads > 0 ? threads : handle.threads);
+}
+
+// The outputs of one variant, filled into elements `stride` bytes apart.
+Expected<void> infer(const nereid_call* given, nereid_shape* outputs, int32_t capacity,
+                     int32_t* count) {
+  if (!count) return null_error("count", "where to put the number of outputs");
+  if (capacity > 0 && !outputs) return null_error("outputs", "room for the shapes");
+  Call call;
+  NRD_TRY(read_call(given, call));
+  Expected<BoundCall> bound = bind_call(call);
+  if (!bound) return bound.error();
+  const Signature& s = bound->desc.signature();
+  const auto inputs = static_cast<size_t>(s.inputs);
+  *count = static_cast<int32_t>(s.operands.size() - inputs);
+  const uint32_t stride = capacity > 0 ? outputs->struct_size : 0;
+  for (size_t i = 0; i < s.operands.size() - inputs && static_cast<int64_t>(i) < capacity; i++) {
+    const OperandDesc& operand = bound->desc.operands[inputs + i];
+    nereid_shape shape{};
+    shape.name = s.operands[inputs + i].name.c_str();
+    shape.dtype = static_cast<int32_t>(operand.dtype);
+    shape.rank = operand.sizes.size();
+    shape.present = operand.present;
+    std::copy(operand.sizes.begin(), operand.sizes.end(), shape.sizes);
+    auto* at = reinterpret_cast<nereid_shape*>(reinterpret_cast<char*>(outputs) + i * stride);
+    at->struct_size = stride;
+    NRD_TRY(write_struct(shape, at, "nereid_shape"));
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace nrd
+
+extern "C" {
+
+nereid_status nereid_run(nereid_context* context, const nereid_call* call) {
+  return nrd::guarded([&]() -> nrd::Expected<void> {
+    auto found = nrd::context_of(context);
+    if (!found) return found.error();
+    return nrd::run_call(***found, call);
+  });
+}
+
+nereid_status nereid_prepare(nereid_context* context, const nereid_call* call,
+                             nereid_plan** plan) {
+  return nrd::guarded([&] { return nrd::prepare_call(context, call, plan); });
+}
+
+nereid_status nereid_plan_run(const nereid_plan* plan, void* const* data, int32_t count,
+                              void* workspace, size_t workspace_bytes, int32_t threads) {
+  return nrd::guarded([&]() -> nrd::Expected<void> {
+    if (!plan) return nrd::null_error("plan", "a plan of nereid_prepare");
+    return nrd::run_plan(*plan, data, count, workspace, workspace_bytes, threads);
+  });
+}
+
+size_t nereid_plan_workspace(const nereid_plan* plan) {
+  return plan ? plan->plan->prepared().workspace_bytes() : 0;
+}
+
+void nereid_plan_destroy(nereid_plan* plan) { delete plan; }
+
+nereid_status nereid_describe_plan(const nereid_plan* plan, nereid_plan_info* info) {
+  return nrd::guarded([&]() -> nrd::Expected<void> {
+    if (!plan) return nrd::null_error("plan", "a plan of nereid_prepare");
+    const nereid_plan_info known{sizeof known, plan->threads, plan->backend.c_str(),
+                                 plan->kernel.c_str(), plan->isa.c_str(), plan->note.c_str(),
+                                 plan->fallback.c_str(), plan->text.c_str()};
+    return nrd::write_struct(known, info, "nereid_plan_info");
+  });
+}
+
+nereid_status nereid_infer(nereid_context*, const nereid_call* call, nereid_shape* outputs,
+                           int32_t capacity, int32_t* count) {
+  return nrd::guarded([&] { return nrd::infer(call, outputs, capacity, count); });
+}
+
+}  // extern "C"

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// src/base/env.cpp: the list of environment variables and the one getenv.
+#include "base/env.h"
+
+#include <array>
+#include <cstdlib>
+
+namespace nrd {
+namespace {
+
+constexpr std::array<EnvVariable, 8> kVariables = {{
+    {"NEREID_ISA", "highest ISA level to use (a word of `nereid info`); refused when absent"},
+    {"NEREID_THREADS", "default number of threads; otherwise the cores this process may use"},
+    {"NEREID_LOG", "comma list of dispatch, info, warning: these lines go to stderr"},
+    {"NEREID_ON_FALLBACK", "error: a kernel other than the best one is an error (strict mode)"},
+    {"NEREID_PLUGINS", "colon-separated shared libraries with further kernels"},
+    {"NEREID_CACHE_DIR", "folder of tuned configurations and device profiles"},
+    {"NEREID_EXPECT_CUDA", "1: a missing CUDA device fails the tests instead of skipping them"},
+    {"NO_COLOR", "any value: no colours in the output of the command line"},
+}};
+
+}  // namespace
+
+std::span<const EnvVariable> env_variables() { return kVariables; }
+
+std::optional<std::string> env(std::string_view name) {
+  for (const EnvVariable& variable : kVariables) {
+    if (variable.name != name) continue;
+    const char* value = std::getenv(variable.name.data());  // a literal, so it ends in 0
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  }
+  return std::nullopt;
+}
+
+}  // namespace nrd

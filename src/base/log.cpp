@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// src/base/log.cpp: the sink, and the default one that NEREID_LOG switches on.
+#include "base/log.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/env.h"
+
+namespace nrd {
+namespace {
+
+constexpr LogLevel kLevels[] = {LogLevel::kDispatch, LogLevel::kInfo, LogLevel::kWarning};
+
+unsigned bit(LogLevel level) { return 1u << static_cast<int>(level); }
+
+std::string_view level_word(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDispatch: return "dispatch";
+    case LogLevel::kInfo: return "info";
+    case LogLevel::kWarning: return "warning";
+  }
+  return "log";
+}
+
+void write_to_stderr(LogLevel level, std::string_view line) {
+  std::string text = "nereid: ";
+  text += level_word(level);
+  text += ": ";
+  text += line;
+  text += '\n';
+  std::fwrite(text.data(), 1, text.size(), stderr);  // one call, so that lines do not mix
+}
+
+// The levels of a comma list. Whoever set the variable wants to read of a mistake in it.
+unsigned parse_levels(std::string_view list) {
+  unsigned levels = 0;
+  while (!list.empty()) {
+    const std::string_view word = list.substr(0, list.find(','));
+    list.remove_prefix(word.size() < list.size() ? word.size() + 1 : word.size());
+    unsigned found = 0;
+    for (LogLevel level : kLevels) {
+      if (word == level_word(level)) found = bit(level);
+    }
+    if (found == 0 && !word.empty()) {
+      write_to_stderr(LogLevel::kWarning, "NEREID_LOG: got '" + std::string(word) +
+                                              "', allowed: dispatch,info,warning");
+    }
+    levels |= found;
+  }
+  return levels;
+}
+
+// Not make_shared: its tag is a unique symbol, which forbids dlclose to unload the library.
+std::shared_ptr<const LogSink> share(LogSink sink) {
+  return std::shared_ptr<const LogSink>(new LogSink(std::move(sink)));
+}
+
+struct State {
+  std::mutex mutex;
+  std::shared_ptr<const LogSink> sink;
+  std::set<std::string, std::less<>> said;
+  std::atomic<unsigned> levels{0};
+
+  State() {
+    levels = parse_levels(env("NEREID_LOG").value_or(""));
+    if (levels != 0) sink = share(write_to_stderr);
+  }
+};
+
+// Never destroyed: other static objects may log while the process ends.
+State& state() {
+  static State& instance = []() -> State& {
+    // A forked child must not inherit a mutex that another thread held.
+    pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); },
+                   [] { state().mutex.unlock(); });
+    return *new State;
+  }();
+  return instance;
+}
+
+}  // namespace
+
+void set_log_sink(LogSink sink) {
+  unsigned levels = 0;
+  if (sink) {
+    for (LogLevel level : kLevels) levels |= bit(level);
+  }
+  std::shared_ptr<const LogSink> shared = sink ? share(std::move(sink)) : nullptr;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.sink = std::move(shared);
+  s.levels.store(levels, std::memory_order_relaxed);
+}
+
+bool log_enabled(LogLevel level) {
+  return (state().levels.load(std::memory_order_relaxed) & bit(level)) != 0;
+}
+
+void log(LogLevel level, std::string_view line) {
+  if (!log_enabled(level)) return;
+  State& s = state();
+  std::shared_ptr<const LogSink> sink;
+  {
+    const std::lock_guard lock(s.mutex);
+    sink = s.sink;
+  }
+  if (sink) (*sink)(level, line);  // outside the lock: a sink may log or replace itself
+}
+
+void log_once(LogLevel level, std::string_view line) {
+  if (!log_enabled(level)) return;  // not counted as said: a later listener still hears it
+  {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (!s.said.emplace(line).second) return;
+  }
+  log(level, line);
+}
+
+}  // namespace nrd

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// src/cli/bench.cpp: nereid bench, and the common end of bench, check and demo.
+#include "cli/bench.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "workbench/environment.h"
+
+namespace nrd::cli {
+namespace {
+
+struct BenchFlags {
+  CaseOptions cases;
+  ReportOptions report;
+  std::string case_file, backends, baseline;
+  BenchOptions options;
+};
+
+bool has_kernel(const Backend& backend, const std::vector<CaseSpec>& cases) {
+  for (const CaseSpec& spec : cases)
+    if (Expected<const Op*> op = find_op(spec.op); op && !backend.kernels(**op).empty()) return true;
+  return false;
+}
+
+// "gemm m=512;n=512;k=512 f32 b=kn": operator, shape, dtype, options; # begins a comment.
+std::vector<CaseSpec> read_cases(const std::string& path, const CaseOptions& defaults) {
+  std::ifstream file(path);
+  if (!file) fail(kUsage, fmt::format("--cases: '{}' cannot be read", path));
+  std::vector<CaseSpec> list;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    CaseOptions one = defaults;
+    std::string shape, dtype, option;
+    if (!(words >> one.op)) continue;
+    one.shapes.clear();
+    one.dtypes.clear();
+    if (words >> shape) one.shapes = {shape};
+    if (words >> dtype) one.dtypes = {dtype};
+    while (words >> option) one.options.push_back(option);
+    for (CaseSpec& spec : one.cases()) list.push_back(std::move(spec));
+  }
+  if (list.empty()) fail(kUsage, fmt::format("--cases: '{}' holds no case", path));
+  return list;
+}
+
+void run(Session& session, BenchFlags& flags) {
+  KernelRegistry& registry = session.registry();
+  if (flags.cases.op.empty() == flags.case_file.empty())
+    fail(kUsage, "bench: give an operator or --cases FILE, for example: nereid bench gemm");
+  flags.options.cases = flags.case_file.empty() ? flags.cases.cases()
+                                                : read_cases(flags.case_file, flags.cases);
+  const bool named = !flags.backends.empty();
+  flags.options.backends = named ? split_list(flags.backends)
+                                 : default_backends(session, flags.options.cases);
+  for (const std::string& name : flags.options.backends)
+    if (Expected<Backend*> backend = registry.find_backend(name); !backend) fail(backend.error());
+  if (!flags.baseline.empty())
+    if (Expected<Backend*> backend = registry.find_backend(flags.baseline); !backend)
+      fail(backend.error());
+  flags.options.baseline = flags.baseline.empty() ? default_baseline(flags.options.backends)
+                                                  : flags.baseline;
+  finish_bench(session, flags.options, flags.report, named);
+}
+
+}  // namespace
+
+std::vector<std::string> default_backends(Session& session, const std::vector<CaseSpec>& cases) {
+  std::vector<std::string> names;
+  for (Backend* backend : session.registry().backends())
+    if (backend->load() && has_kernel(*backend, cases)) names.push_back(backend->name());
+  return names;
+}
+
+std::string default_baseline(const std::vector<std::string>& backends) {
+  for (const std::string& name : backends)
+    if (name != "cpu" && name != "autovec" && name != "scalar") return name;
+  return backends.back();
+}
+
+void add_bench_flags(CLI::App& verb, BenchOptions& options) {
+  verb.add_option("--rounds", options.rounds, "slices a backend")
+      ->check(CLI::Range(1, 1000))->capture_default_str();
+  verb.add_option("--slice-ms", options.slice_ms, "length of a slice")
+      ->check(CLI::Range(0.01, 60000.0))->capture_default_str();
+  verb.add_option("--timeout", options.worker.timeout_s, "seconds until a worker counts as hung")
+      ->check(CLI::Range(0.1, 1e6))->capture_default_str();
+  verb.add_flag("--in-process", options.worker.in_process, "no workers: for a debugger");
+}
+
+void finish_bench(Session& session, BenchOptions& options, const ReportOptions& report,
+                  bool skips_count) {
+  KernelRegistry& registry = session.registry();
+  options.worker.plugins = session.plugins;
+  options.progress = show_progress;
+  Roofline roofline(registry.machine(), 1.0);
+  const nlohmann::json backends = describe_backends(registry, options.backends, options.worker);
+  Results results = run_bench(registry, options, roofline);
+  report.write(to_json(results, describe_environment(registry.machine(), roofline, session.command,
+                                                     backends, options)));
+  bool ok = results.all_ok();
+  for (const Row& row : results.rows) ok = ok && !(skips_count && row.outcome == Outcome::kSkipped);
+  if (!ok) session.exit_code = kFailed;
+}
+
+void add_bench(CLI::App& app, Session& session) {
+  CLI::App* verb = app.add_subcommand("bench", "check and time an operator on several backends");
+  auto flags = std::make_shared<BenchFlags>();
+  verb->add_option("operator", flags->cases.op, "a name that `nereid ops` lists");
+  flags->cases.add_to(*verb, true);
+  verb->add_option("--cases", flags->case_file, "a file of cases: OP SHAPE DTYPE OPTIONS a line");
+  verb->add_option("--backend", flags->backends, "a list, e.g. cpu,openblas; all that are here");
+  verb->add_option("--baseline", flags->baseline, "the backend that speed-ups are against");
+  add_bench_flags(*verb, flags->options);
+  flags->report.add_to(*verb);
+  verb->callback([&session, flags, verb] {
+    flags->report.note_given(*verb);
+    run(session, *flags);
+  });
+}
+
+}  // namespace nrd::cli

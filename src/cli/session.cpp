@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// src/cli/session.cpp: the registry of a run, messages and reports.
+#include "cli/session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/env.h"
+#include "workbench/backends/peers.h"
+#include "workbench/report.h"
+#include "workbench/report_html.h"
+
+namespace nrd::cli {
+
+void fail(int code, const std::string& message) {
+  std::cerr << "nereid: " << message << "\n";
+  std::exit(code);
+}
+
+void fail(const Error& error) {
+  const bool misuse = error.code != ErrorCode::kEnvironment && error.code != ErrorCode::kInternal &&
+                      error.code != ErrorCode::kNumericalOverflow;
+  fail(misuse ? kUsage : kFailed, error.message());
+}
+
+KernelRegistry& Session::registry() {
+  if (registry_) return *registry_;
+  Expected<Machine> machine = Machine::host();
+  if (!machine) fail(machine.error());
+  registry_ = std::make_unique<KernelRegistry>(std::move(*machine));
+  for (std::unique_ptr<Backend>& peer : make_peer_backends())
+    if (Expected<void> added = registry_->add(std::move(peer)); !added) fail(added.error());
+  std::istringstream more(env("NEREID_PLUGINS").value_or(""));
+  for (std::string path; std::getline(more, path, ':');)
+    if (!path.empty()) plugins.push_back(path);
+  for (const std::string& path : plugins)
+    if (Expected<std::string> name = registry_->add_plugin(path); !name)
+      fail(kUsage, name.error().message());
+  return *registry_;
+}
+
+bool color_output() { return isatty(STDOUT_FILENO) && !env("NO_COLOR"); }
+
+void show_progress(const std::string& what, double fraction) {
+  if (!isatty(STDERR_FILENO)) return;
+  if (what.empty()) {
+    std::cerr << "\r\033[K" << std::flush;
+    return;
+  }
+  std::cerr << fmt::format("\r\033[K[{:3.0f}%] {:.90}", 100 * fraction, what) << std::flush;
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+void ReportOptions::add_to(CLI::App& verb) {
+  auto optional_file = [&](const char* flag, std::vector<std::string>& file, const char* what) {
+    verb.add_option(flag, file, what)->expected(0, 1)->type_name("[FILE]");
+  };
+  optional_file("--json", json, "write JSON to FILE, or alone to standard output");
+  optional_file("--csv", csv, "write CSV likewise");
+  optional_file("--md", md, "write Markdown likewise");
+  verb.add_option("--html", html, "write one self-contained page to FILE");
+}
+
+void ReportOptions::note_given(const CLI::App& verb) {
+  json_given = verb.count("--json") > 0;
+  csv_given = verb.count("--csv") > 0;
+  md_given = verb.count("--md") > 0;
+}
+
+namespace {
+
+void write_file(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::trunc);
+  file << content;
+  file.close();
+  if (!file)
+    fail(make_error({.code = ErrorCode::kEnvironment, .argument = path,
+                     .got = std::strerror(errno), .hint = "the report could not be written"}));
+}
+
+// True when the report went to standard output.
+bool write_report(bool given, const std::vector<std::string>& file, const std::string& content) {
+  if (!given) return false;
+  if (!file.empty() && !file.front().empty()) {
+    write_file(file.front(), content);
+    return false;
+  }
+  std::cout << content;
+  return true;
+}
+
+}  // namespace
+
+void ReportOptions::write(const nlohmann::json& document) const {
+  bool quiet = write_report(json_given, json, document.dump(1) + "\n");
+  quiet = write_report(csv_given, csv, csv_given ? render_csv(document) : "") || quiet;
+  quiet = write_report(md_given, md, md_given ? render_markdown(document) : "") || quiet;
+  if (!html.empty()) write_file(html, render_html(document));
+  if (!quiet) std::cout << render_table(document, color_output());
+}
+
+void CaseOptions::add_to(CLI::App& verb, bool timing) {
+  verb.add_option("--shape", shapes,
+                  "sizes, e.g. 'm=1,16;n=1024..8192:*2;k=4096'; may be repeated")
+      ->delimiter('\0');
+  verb.add_option("--dtype", dtypes, "f32, or one word an operand: bf16,f32->bf16; may be repeated")
+      ->delimiter('\0');
+  verb.add_option("--opt", options, "key=value,... attributes; b=kn; +operand")->delimiter('\0');
+  verb.add_option("--seed", seed, "seed of the data")->capture_default_str();
+  verb.add_option("--threads", threads, "a list, e.g. 1,2")->capture_default_str();
+  if (timing)
+    verb.add_option("--cache", cache, "warm, cold or both")
+        ->check(CLI::IsMember({"warm", "cold", "both"}))->capture_default_str();
+}
+
+std::vector<CaseSpec> CaseOptions::cases() const {
+  Expected<const Op*> found = find_op(op);
+  if (!found) fail(found.error());
+  std::vector<std::string> shape_list = shapes.empty() ? std::vector{(*found)->shape} : shapes;
+  std::vector<std::string> dtype_list = dtypes.empty() ? std::vector<std::string>{"f32"} : dtypes;
+  std::vector<CaseSpec> list;
+  for (const std::string& shape : shape_list) {
+    auto sizes = parse_shapes(shape);
+    if (!sizes) fail(sizes.error());
+    for (const auto& one : *sizes) {
+      for (const std::string& dtype : dtype_list) {
+        for (const std::string& count : split_list(threads)) {
+          CaseSpec spec;
+          spec.op = op;
+          spec.request.sizes = one;
+          spec.request.dtypes = dtype;
+          spec.seed = seed;
+          char* end = nullptr;
+          spec.threads = static_cast<int>(std::strtol(count.c_str(), &end, 10));
+          if (*end != 0 || spec.threads < 1)
+            fail(kUsage, fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", count));
+          for (const std::string& option : options)
+            if (Expected<void> applied = apply_options(spec, option); !applied) fail(applied.error());
+          for (CacheState state : {CacheState::kWarm, CacheState::kCold}) {
+            if (cache != "both" && cache != word(state)) continue;
+            spec.cache = state;
+            list.push_back(spec);
+          }
+        }
+      }
+    }
+  }
+  return list;
+}
+
+}  // namespace nrd::cli

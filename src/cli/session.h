@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// src/cli/session.h: what the verbs share: registry, output, exit codes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dispatch/registry.h"
+#include "workbench/bench.h"
+
+namespace nrd::cli {
+
+constexpr int kOk = 0;
+constexpr int kFailed = 1;  // something that was asked for did not succeed
+constexpr int kUsage = 2;   // the request itself is wrong
+
+struct Session {
+  std::string command;                // as it was typed, for the report
+  std::vector<std::string> plugins;   // --plugin
+  int exit_code = kOk;
+
+  // Built-in backends, peers and plug-ins. Prints the error and ends with kUsage when the
+  // environment or a plug-in is wrong.
+  KernelRegistry& registry();
+
+ private:
+  std::unique_ptr<KernelRegistry> registry_;
+};
+
+// Ends the program with a message on standard error.
+[[noreturn]] void fail(int code, const std::string& message);
+[[noreturn]] void fail(const Error& error);  // kUsage for misuse, kFailed for the rest
+
+bool color_output();    // standard output is a terminal and NO_COLOR is not set
+void show_progress(const std::string& what, double fraction);
+
+// --json [FILE] --csv [FILE] --md [FILE] --html FILE
+struct ReportOptions {
+  std::vector<std::string> json, csv, md;
+  std::string html;
+  bool json_given = false, csv_given = false, md_given = false;
+
+  void add_to(CLI::App& verb);
+  void note_given(const CLI::App& verb);  // after parsing: which flags stood there
+  // Writes every report that was asked for; the table goes to standard output unless a report
+  // does.
+  void write(const nlohmann::json& document) const;
+};
+
+// --shape --dtype --opt --threads --cache --seed: a list of cases of one operator.
+struct CaseOptions {
+  std::string op;
+  std::vector<std::string> shapes, dtypes, options;
+  std::string threads = "1", cache = "warm";
+  uint64_t seed = 1;
+
+  void add_to(CLI::App& verb, bool timing);
+  std::vector<CaseSpec> cases() const;  // ends the program on a mistake
+};
+
+std::vector<std::string> split_list(const std::string& text);  // at commas
+
+// The verbs, one file each.
+void add_info(CLI::App& app, Session& session);
+void add_ops(CLI::App& app, Session& session);
+void add_backends(CLI::App& app, Session& session);
+void add_explain(CLI::App& app, Session& session);
+void add_bench(CLI::App& app, Session& session);
+void add_check(CLI::App& app, Session& session);
+void add_compare(CLI::App& app, Session& session);
+void add_demo(CLI::App& app, Session& session);
+void add_worker(CLI::App& app, Session& session);
+
+}  // namespace nrd::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// src/cli/worker.cpp: nereid worker: the other end of bench; not for people.
+#include "workbench/worker.h"
+
+#include "cli/session.h"
+
+namespace nrd::cli {
+
+void add_worker(CLI::App& app, Session& session) {
+  CLI::App* verb = app.add_subcommand("worker", "started by bench");
+  verb->group("");  // not in the help
+  auto backend = std::make_shared<std::string>();
+  verb->add_option("--backend", *backend)->required();
+  verb->callback([&session, backend] {
+    session.exit_code = worker_main(session.registry(), *backend);
+  });
+}
+
+}  // namespace nrd::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// src/dispatch/registry.h: the backends there are, and which kernel answers a call.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dispatch/kernel.h"
+
+namespace nrd {
+
+// What the selection knows of the machine; see machine/profile.h.
+struct Machine {
+  IsaSet isa;
+  DeviceProfile profile;
+  // The host, cut down by NEREID_ISA; the error is the user's mistake in that variable.
+  static Expected<Machine> host();
+};
+
+struct KernelChoice {
+  const Backend* backend = nullptr;
+  const Kernel* kernel = nullptr;
+};
+
+// One line of `explain`: a kernel, and whether it would run or why not.
+struct Explanation {
+  std::string backend;
+  std::string kernel;  // empty when the backend itself cannot be used
+  std::string isa;
+  bool accepted = false;
+  bool chosen = false;
+  std::string reason;
+};
+
+class KernelRegistry {
+ public:
+  // The built-in backends: cpu, autovec, scalar.
+  explicit KernelRegistry(Machine machine);
+
+  // A second backend of the same name is an error.
+  Expected<void> add(std::unique_ptr<Backend> backend);
+  // Adds the backend that a shared library exports (include/nereid/plugin.h).
+  Expected<std::string> add_plugin(const std::string& path);  // its name
+
+  const Machine& machine() const { return machine_; }
+  std::vector<Backend*> backends() const;  // in the order they were added
+  Expected<Backend*> find_backend(std::string_view name) const;
+
+  // The best kernel of that backend for an operator, whatever the case.
+  Expected<KernelChoice> get_kernel(std::string_view backend, std::string_view op) const;
+  // The first kernel of the backend that accepts the case; the error tells why each did not.
+  Expected<KernelChoice> select(std::string_view backend, const Desc& desc) const;
+  // Every kernel of every backend (or of one), in the order of selection.
+  std::vector<Explanation> explain(const Desc& desc, std::string_view backend = {}) const;
+
+  // The process's default instance, with plug-ins of NEREID_PLUGINS.
+  static Expected<KernelRegistry*> shared();
+
+ private:
+  Machine machine_;
+  std::vector<std::unique_ptr<Backend>> backends_;
+};
+
+}  // namespace nrd

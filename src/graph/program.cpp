@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// src/graph/program.cpp: one evaluation a node, values between them in the workspace.
+#include "graph/program.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ops/round_to.h"
+
+namespace nrd {
+namespace {
+
+constexpr size_t kAlignment = 64;
+size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// The Desc as a build's definition sees it: what lies in the workspace, and with kF64 what the
+// caller gives too, has the definition's own floating type. Rounding types stay.
+void widen(OperandDesc& operand, DType real, bool contiguous) {
+  if (is_float(operand.dtype)) operand.dtype = real;
+  if (contiguous) operand.strides = contiguous_strides(operand.sizes);
+}
+
+}  // namespace
+
+const Definition& Program::definition(const Desc& desc) const {
+  const Builds& builds = *desc.bound().builds;
+  if (build_ == Build::kScalar) return builds.scalar;
+  if (build_ == Build::kF64) return builds.f64;
+  return builds.autovec[static_cast<size_t>(level_)];
+}
+
+Expected<void> Program::add_step(const Desc& desc, std::vector<Place> places) {
+  Expected<Evaluation> evaluation = Evaluation::prepare(desc, definition(desc));
+  if (!evaluation) return evaluation.error();
+  converts_ = converts_ || evaluation->converts();
+  workspace_bytes_ = std::max(workspace_bytes_, values_bytes_ + evaluation->workspace_bytes());
+  steps_.push_back({std::move(*evaluation), std::move(places), {}});
+  return {};
+}
+
+Expected<Program> Program::prepare(const Desc& desc, Build build, int autovec_level) {
+  Program p;
+  p.build_ = build;
+  p.level_ = autovec_level;
+  const bool f64 = build == Build::kF64;
+  const DType real = f64 ? DType::kF64 : DType::kF32;
+  if (!desc.op->composite()) {
+    Desc own = desc;
+    std::vector<Place> places;
+    for (size_t i = 0; i < own.operands.size(); i++) {
+      if (f64) widen(own.operands[i], real, true);
+      places.push_back({.operand = own.operands[i].present ? static_cast<int>(i) : -1});
+    }
+    NRD_TRY(p.add_step(own, std::move(places)));
+    return p;
+  }
+
+  Desc whole = desc;
+  if (f64)
+    for (OperandDesc& o : whole.operands)
+      if (o.present) o.strides = contiguous_strides(o.sizes);
+  Expected<Graph> graph = build_graph(whole);
+  if (!graph) return graph.error();
+  std::vector<int64_t> offsets;
+  for (int64_t count : graph->buffer_elements) {
+    offsets.push_back(static_cast<int64_t>(p.values_bytes_));
+    p.values_bytes_ += align_up(static_cast<size_t>(count) * byte_size(real));
+  }
+  p.workspace_bytes_ = p.values_bytes_;
+  for (const Node& node : graph->nodes) {
+    Desc own = node.desc;
+    std::vector<Place> places;
+    std::vector<Rounding> roundings;
+    for (size_t i = 0; i < own.operands.size(); i++) {
+      Place place;
+      if (own.operands[i].present) {
+        const Value& v = graph->values[static_cast<size_t>(node.values[i])];
+        place.operand = v.operand;
+        if (v.operand < 0) place.offset = offsets[static_cast<size_t>(v.buffer)];
+        if (v.operand < 0 || f64) widen(own.operands[i], real, false);
+        if (v.rounded && own.signature().operands[i].output)
+          roundings.push_back({place, graph->buffer_elements[static_cast<size_t>(v.buffer)], v.dtype});
+      }
+      places.push_back(place);
+    }
+    NRD_TRY(p.add_step(own, std::move(places)));
+    p.steps_.back().roundings = std::move(roundings);
+  }
+  return p;
+}
+
+void Program::round(const Rounding& rounding, void* data) const {
+  const int type = static_cast<int>(rounding.dtype);
+  if (build_ == Build::kF64) {
+    auto* x = static_cast<double*>(data);
+    for (int64_t i = 0; i < rounding.count; i++) x[i] = nrd_round_to_f64(x[i], type);
+  } else {
+    auto* x = static_cast<float*>(data);
+    for (int64_t i = 0; i < rounding.count; i++) x[i] = nrd_round_to_f32(x[i], type);
+  }
+}
+
+void Program::run(void* const* pointers, void* workspace, const Exec& exec) const {
+  auto* values = static_cast<char*>(workspace);
+  auto at = [&](const Place& place) -> void* {
+    if (place.operand >= 0) return pointers[place.operand];
+    return place.offset == kAbsent ? nullptr : values + place.offset;
+  };
+  for (const Step& step : steps_) {
+    std::array<void*, kMaxOperands> operands{};
+    for (size_t i = 0; i < step.places.size(); i++) operands[i] = at(step.places[i]);
+    step.evaluation.run(operands.data(), values + values_bytes_, exec);
+    for (const Rounding& rounding : step.roundings) round(rounding, at(rounding.place));
+  }
+}
+
+}  // namespace nrd

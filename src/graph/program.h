@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// src/graph/program.h: runs a Desc with one build of the definitions, a composite node by node.
+//
+// This is the reference of every composite (with kF64) and its CPU kernel until the compiler
+// fuses it (with kScalar and kAutovec).
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/evaluate.h"
+
+namespace nrd {
+
+enum class Build { kScalar, kF64, kAutovec };
+
+class Program {
+ public:
+  // With kF64 every floating operand of run() is a contiguous array of doubles whatever its dtype
+  // in `desc`, and so is every value between; they are rounded only where the definition or the
+  // graph says so. With the others, operands are as `desc` describes them.
+  static Expected<Program> prepare(const Desc& desc, Build build, int autovec_level = 0);
+
+  size_t workspace_bytes() const { return workspace_bytes_; }
+  bool converts() const { return converts_; }  // operands are copied into another dtype or layout
+  size_t nodes() const { return steps_.size(); }
+  // `pointers` as desc.operands. Never allocates.
+  void run(void* const* pointers, void* workspace, const Exec& exec) const;
+
+ private:
+  static constexpr int64_t kAbsent = -1;
+  struct Place {           // where an operand of a step lies
+    int operand = -1;      // one of the composite's own, or
+    int64_t offset = kAbsent;  // in the workspace, or absent
+  };
+  struct Rounding {
+    Place place;
+    int64_t count = 0;
+    DType dtype = DType::kF32;
+  };
+  struct Step {
+    Evaluation evaluation;
+    std::vector<Place> places;
+    std::vector<Rounding> roundings;  // of its outputs, afterwards
+  };
+
+  Expected<void> add_step(const Desc& desc, std::vector<Place> places);
+  const Definition& definition(const Desc& desc) const;
+  void round(const Rounding& rounding, void* data) const;
+
+  Build build_ = Build::kScalar;
+  int level_ = 0;
+  std::vector<Step> steps_;
+  size_t values_bytes_ = 0;     // of the values between, at the start of the workspace
+  size_t workspace_bytes_ = 0;
+  bool converts_ = false;
+};
+
+}  // namespace nrd

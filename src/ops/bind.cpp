@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+// src/ops/bind.cpp: from names, attributes and shapes to a Desc, or to a clear error.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "base/suggest.h"
+#include "ops/desc.h"
+
+namespace nrd {
+namespace {
+
+template <class List, class Name>
+std::string join_names(const List& list, Name name) {
+  std::string text;
+  for (const auto& item : list) text += (text.empty() ? "" : ", ") + std::string(name(item));
+  return text.empty() ? "none" : text;
+}
+
+std::string attribute_names(const Op& op) {
+  std::string text = join_names(op.choices, [](const auto& c) { return c.name; });
+  if (op.numbers.empty()) return text;
+  std::string numbers = join_names(op.numbers, [](const auto& n) { return n.name; });
+  return op.choices.empty() ? numbers : text + ", " + numbers;
+}
+
+std::string value_text(const AttributeValue& value) {
+  if (const double* number = std::get_if<double>(&value)) return fmt::format("{:g}", *number);
+  return "'" + std::get<std::string>(value) + "'";
+}
+
+Expected<double> number_value(const Op& op, const NumberAttribute& n, const AttributeValue& value) {
+  if (const double* number = std::get_if<double>(&value)) return *number;
+  const std::string& word = std::get<std::string>(value);
+  double parsed = 0;
+  auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), parsed);
+  if (ec == std::errc() && end == word.data() + word.size()) return parsed;
+  return make_error({.code = ErrorCode::kInvalidArgument, .op = op.name, .argument = n.name,
+                     .got = "'" + word + "'", .allowed = "a number"});
+}
+
+Expected<void> set_attribute(Desc& desc, const std::string& name, const AttributeValue& value) {
+  const Op& op = *desc.op;
+  for (size_t i = 0; i < op.numbers.size(); i++) {
+    if (op.numbers[i].name != name) continue;
+    Expected<double> number = number_value(op, op.numbers[i], value);
+    if (!number) return number.error();
+    desc.numbers[i] = *number;
+    return {};
+  }
+  for (size_t i = 0; i < op.choices.size(); i++) {
+    const ChoiceAttribute& choice = op.choices[i];
+    if (choice.name != name) continue;
+    const std::string* word = std::get_if<std::string>(&value);
+    if (word && std::find(choice.values.begin(), choice.values.end(), *word) != choice.values.end()) {
+      desc.choices[i] = *word;
+      return {};
+    }
+    return make_error({.code = ErrorCode::kInvalidArgument, .op = op.name, .argument = name,
+                       .got = value_text(value),
+                       .allowed = join_names(choice.values, [](const auto& v) { return v; })});
+  }
+  return make_error({.code = ErrorCode::kUnknownName, .op = op.name,
+                     .argument = "attribute '" + name + "'",
+                     .allowed = attribute_names(op)});
+}
+
+Expected<void> set_attributes(Desc& desc, const Attributes& attributes) {
+  for (const NumberAttribute& n : desc.op->numbers) desc.numbers.push_back(n.value);
+  for (const ChoiceAttribute& c : desc.op->choices) desc.choices.push_back(c.values.front());
+  for (const auto& [name, value] : attributes) NRD_TRY(set_attribute(desc, name, value));
+  return {};
+}
+
+const NamedOperand* find(std::span<const NamedOperand> operands, std::string_view name) {
+  for (const NamedOperand& operand : operands)
+    if (operand.name == name && operand.desc.present) return &operand;
+  return nullptr;
+}
+
+bool dtype_matches(std::string_view word_or_class, DType dtype) {
+  if (word(dtype) == word_or_class) return true;
+  for (DTypeClass c : {DTypeClass::kFloat, DTypeClass::kFp8, DTypeClass::kInt8})
+    if (dtype_class_word(c) == word_or_class) return allows(c, dtype);
+  return false;
+}
+
+// One condition of Variant::when.
+bool holds(const Desc& desc, std::string_view condition, std::span<const NamedOperand> operands) {
+  if (condition.starts_with('+')) return find(operands, condition.substr(1)) != nullptr;
+  if (condition.starts_with('-')) return find(operands, condition.substr(1)) == nullptr;
+  if (size_t colon = condition.find(':'); colon != std::string_view::npos) {
+    const NamedOperand* operand = find(operands, condition.substr(0, colon));
+    return operand && dtype_matches(condition.substr(colon + 1), operand->desc.dtype);
+  }
+  size_t equals = condition.find('=');
+  return desc.choice(condition.substr(0, equals)) == condition.substr(equals + 1);
+}
+
+Expected<int> choose_variant(const Desc& desc, std::span<const NamedOperand> operands) {
+  for (size_t v = 0; v < desc.op->variants.size(); v++) {
+    std::istringstream conditions(desc.op->variants[v].when);
+    bool all = true;
+    for (std::string condition; conditions >> condition;)
+      all = all && holds(desc, condition, operands);
+    if (all) return static_cast<int>(v);
+  }
+  std::string got;
+  for (const NamedOperand& operand : operands)
+    got += fmt::format("{}{}:{}", got.empty() ? "" : ", ", operand.name, word(operand.desc.dtype));
+  return make_error({.code = ErrorCode::kUnsupported, .op = desc.op->name,
+                     .argument = "operands", .got = got,
+                     .allowed = join_names(desc.op->variants, [](const Variant& v) {
+                       return (v.when.empty() ? "any: " : v.when + ": ") + v.signature;
+                     })});
+}
+
+Expected<void> check_names(const Desc& desc, std::span<const NamedOperand> operands) {
+  const Signature& s = desc.signature();
+  for (const NamedOperand& operand : operands)
+    if (s.find_operand(operand.name) < 0)
+      return make_error({.code = ErrorCode::kUnknownName, .op = desc.op->name,
+                         .argument = "operand '" + operand.name + "'",
+                         .allowed = join_names(s.operands, [](const auto& o) { return o.name; })});
+  for (const OperandSpec& spec : s.operands)
+    if (!spec.output && !spec.optional && !find(operands, spec.name))
+      return make_error({.code = ErrorCode::kInvalidArgument, .op = desc.op->name,
+                         .argument = spec.name, .got = "nothing", .allowed = "a tensor",
+                         .hint = "the signature is " + s.text});
+  return {};
+}
+
+Error shape_error(const Desc& desc, const OperandSpec& spec, const Dims& sizes, std::string allowed,
+                  std::string hint = "") {
+  return make_error({.code = ErrorCode::kShapeMismatch, .op = desc.op->name, .argument = spec.name,
+                     .got = "shape " + to_string(sizes), .allowed = std::move(allowed),
+                     .hint = std::move(hint)});
+}
+
+std::string axes_text(const Signature& s, const OperandSpec& spec) {
+  std::string text = "[...";
+  for (const AxisRef& ref : spec.axes) {
+    text += ", " + s.axes[static_cast<size_t>(ref.axis)].name;
+    if (ref.block > 1) text += fmt::format("/{}", ref.block);
+  }
+  return text + "]";
+}
+
+int64_t blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
+
+class ShapeBinder {
+ public:
+  explicit ShapeBinder(Desc& desc) : desc_(desc), s_(desc.signature()) {
+    for (const Axis& axis : s_.axes) desc_.axes.push_back(axis.fixed);
+  }
+
+  Expected<void> bind_operand(size_t index) {
+    const OperandSpec& spec = s_.operands[index];
+    const OperandDesc& operand = desc_.operands[index];
+    const int named = static_cast<int>(spec.axes.size());
+    if (operand.sizes.size() < named)
+      return shape_error(desc_, spec, operand.sizes, axes_text(s_, spec),
+                         fmt::format("it needs at least {} axes", named));
+    for (int64_t size : operand.sizes)
+      if (size < 0) return shape_error(desc_, spec, operand.sizes, "sizes of 0 or more");
+    if (operand.strides.size() != operand.sizes.size())
+      return shape_error(desc_, spec, operand.sizes, "one stride a size",
+                         fmt::format("got {} strides", operand.strides.size()));
+    Expected<int64_t> count = element_count(operand.sizes, byte_size(operand.dtype));
+    if (!count) return shape_error(desc_, spec, operand.sizes, "fewer than 2^63 bytes");
+    const int extra = operand.sizes.size() - named;
+    for (int d = 0; d < named; d++) {
+      const AxisRef& ref = spec.axes[static_cast<size_t>(d)];
+      if (ref.block == 1) NRD_TRY(set_axis(spec, operand, ref.axis, operand.sizes[extra + d]));
+    }
+    return add_leading(spec, operand, extra);
+  }
+
+  // Derived axes, then everything that depends on a block count.
+  Expected<void> finish() {
+    for (size_t i = 0; i < s_.axes.size(); i++) {
+      const Axis& axis = s_.axes[i];
+      if (axis.even && desc_.axes[i] % 2 != 0)
+        return make_error({.code = ErrorCode::kShapeMismatch, .op = desc_.op->name,
+                           .argument = axis.name, .got = fmt::format("{}", desc_.axes[i]),
+                           .allowed = "an even size", .hint = "elements are rotated in pairs"});
+      if (axis.numerator < 0) continue;
+      int64_t n = desc_.axes[static_cast<size_t>(axis.numerator)];
+      int64_t d = desc_.axes[static_cast<size_t>(axis.denominator)];
+      const std::string &n_name = s_.axes[static_cast<size_t>(axis.numerator)].name,
+                        &d_name = s_.axes[static_cast<size_t>(axis.denominator)].name;
+      if (d <= 0 || n % d != 0)
+        return make_error({.code = ErrorCode::kShapeMismatch, .op = desc_.op->name,
+                           .argument = n_name, .got = fmt::format("{}={}", n_name, n),
+                           .allowed = fmt::format("a multiple of {}={}", d_name, d)});
+      desc_.axes[i] = n / d;
+    }
+    return {};
+  }
+
+  Dims shape(const OperandSpec& spec) const {
+    Dims sizes = desc_.leading;
+    for (const AxisRef& ref : spec.axes)
+      sizes.push_back(blocks(desc_.axes[static_cast<size_t>(ref.axis)], ref.block));
+    return sizes;
+  }
+
+  // An axis that no input has (head_dim of rope_table) must come from a given output.
+  Expected<void> check_known(const OperandSpec& spec) const {
+    for (const AxisRef& ref : spec.axes)
+      if (desc_.axes[static_cast<size_t>(ref.axis)] < 0)
+        return make_error({.code = ErrorCode::kInvalidArgument, .op = desc_.op->name,
+                           .argument = spec.name, .got = "nothing",
+                           .allowed = "a tensor " + axes_text(s_, spec),
+                           .hint = "its shape does not follow from the inputs"});
+    return {};
+  }
+
+  Expected<void> check_operand(size_t index) const {
+    const OperandSpec& spec = s_.operands[index];
+    const OperandDesc& operand = desc_.operands[index];
+    const int extra = operand.sizes.size() - static_cast<int>(spec.axes.size());
+    for (int d = 0; d < static_cast<int>(spec.axes.size()); d++) {
+      const AxisRef& ref = spec.axes[static_cast<size_t>(d)];
+      int64_t wanted = blocks(desc_.axes[static_cast<size_t>(ref.axis)], ref.block);
+      if (operand.sizes[extra + d] != wanted)
+        return shape_error(desc_, spec, operand.sizes, "shape " + to_string(shape(spec)),
+                           axes_text(s_, spec));
+    }
+    if (spec.output && !(operand.sizes == shape(spec)))
+      return shape_error(desc_, spec, operand.sizes, "shape " + to_string(shape(spec)));
+    return {};
+  }
+
+ private:
+  Expected<void> set_axis(const OperandSpec& spec, const OperandDesc& operand, int axis,
+                          int64_t size) {
+    int64_t& known = desc_.axes[static_cast<size_t>(axis)];
+    if (known < 0) known = size, first_[axis] = spec.name;
+    if (known == size) return {};
+    const std::string& name = s_.axes[static_cast<size_t>(axis)].name;
+    return shape_error(desc_, spec, operand.sizes, fmt::format("{} = {}", name, known),
+                       fmt::format("'{}' set {} to {}", first_[axis], name, known));
+  }
+
+  Expected<void> add_leading(const OperandSpec& spec, const OperandDesc& operand, int extra) {
+    while (desc_.leading.size() < extra) {
+      if (desc_.leading.size() + static_cast<int>(spec.axes.size()) >= kMaxRank)
+        return shape_error(desc_, spec, operand.sizes, fmt::format("at most {} axes", kMaxRank));
+      desc_.leading.push_front(1);
+    }
+    const int offset = desc_.leading.size() - extra;
+    for (int d = 0; d < extra; d++) {
+      int64_t& known = desc_.leading[offset + d];
+      if (known == 1) known = operand.sizes[d];
+      else if (operand.sizes[d] != 1 && operand.sizes[d] != known)
+        return shape_error(desc_, spec, operand.sizes,
+                           "leading axes " + to_string(desc_.leading) + " or 1 in their place");
+    }
+    return {};
+  }
+
+  Desc& desc_;
+  const Signature& s_;
+  std::map<int, std::string> first_;
+};
+
+DType default_output_dtype(const Desc& desc, const OperandSpec& spec) {
+  for (size_t i = 0; i < static_cast<size_t>(desc.signature().inputs); i++)
+    if (desc.operands[i].present && allows(spec.dtypes, desc.operands[i].dtype) &&
+        desc.signature().operands[i].dtypes == spec.dtypes)
+      return desc.operands[i].dtype;
+  for (const DTypeInfo& d : all_dtypes())
+    if (allows(spec.dtypes, d.dtype)) return d.dtype;
+  return DType::kF32;
+}
+
+Expected<void> check_dtypes(const Desc& desc) {
+  const Signature& s = desc.signature();
+  for (size_t i = 0; i < s.operands.size(); i++)
+    if (desc.operands[i].present && !allows(s.operands[i].dtypes, desc.operands[i].dtype))
+      return make_error({.code = ErrorCode::kUnsupportedDtype, .op = desc.op->name,
+                         .argument = s.operands[i].name,
+                         .got = std::string(word(desc.operands[i].dtype)),
+                         .allowed = allowed_words(s.operands[i].dtypes),
+                         .hint = "convert it with cast"});
+  return {};
+}
+
+Expected<void> bind_shapes(Desc& desc, std::span<const NamedOperand> given) {
+  const Signature& s = desc.signature();
+  ShapeBinder shapes(desc);
+  for (const OperandSpec& spec : s.operands) {
+    const NamedOperand* operand = find(given, spec.name);
+    desc.operands.push_back(operand ? operand->desc : OperandDesc{.present = false});
+  }
+  // Inputs come first in the list, so a message about a mismatch blames the output.
+  for (size_t i = 0; i < s.operands.size(); i++)
+    if (desc.operands[i].present) NRD_TRY(shapes.bind_operand(i));
+  NRD_TRY(shapes.finish());
+  for (size_t i = 0; i < s.operands.size(); i++) {
+    OperandDesc& operand = desc.operands[i];
+    const OperandSpec& spec = s.operands[i];
+    if (spec.output && !operand.present && !spec.optional) {
+      NRD_TRY(shapes.check_known(spec));
+      operand = {.dtype = default_output_dtype(desc, spec), .sizes = shapes.shape(spec)};
+      operand.strides = contiguous_strides(operand.sizes);
+    }
+    if (operand.present) NRD_TRY(shapes.check_operand(i));
+  }
+  return check_dtypes(desc);
+}
+
+void fill_types(Desc& desc) {
+  std::istringstream names(desc.bound().types);
+  for (std::string name; names >> name;) {
+    int index = desc.signature().find_operand(name);
+    desc.types.push_back(static_cast<int>(desc.operands[static_cast<size_t>(index)].dtype));
+  }
+  std::istringstream constants(desc.op->constant);
+  for (std::string name; constants >> name;)
+    desc.operands[static_cast<size_t>(desc.signature().find_operand(name))].constant = true;
+}
+
+}  // namespace
+
+Expected<Desc> bind(const Op& op, const Attributes& attributes,
+                    std::vector<NamedOperand> operands) {
+  Desc desc;
+  desc.op = &op;
+  NRD_TRY(set_attributes(desc, attributes));
+  Expected<int> variant = choose_variant(desc, operands);
+  if (!variant) return variant.error();
+  desc.variant = *variant;
+  NRD_TRY(check_names(desc, operands));
+  NRD_TRY(bind_shapes(desc, operands));
+  fill_types(desc);
+  return desc;
+}
+
+}  // namespace nrd

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// src/ops/evaluate.cpp: the loop around a definition.
+#include "ops/evaluate.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/convert.h"
+
+namespace nrd {
+namespace {
+
+constexpr size_t kAlignment = 64;
+// A thread should get about this many points of the iteration space; below, one thread is faster.
+constexpr int64_t kPointsPerThread = 16384;
+
+size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Copies and converts between a strided array and a contiguous one, row by row.
+template <bool kGather>
+void convert_strided(char* strided, DType strided_dtype, const Dims& sizes, const Dims& strides,
+                     char* packed, DType packed_dtype, const Exec& exec) {
+  const int rank = sizes.size();
+  int64_t rows = 1;
+  for (int d = 0; d + 1 < rank; d++) rows *= sizes[d];
+  const int64_t cols = rank ? sizes[rank - 1] : 1;
+  const int64_t step = rank ? strides[rank - 1] : 1;
+  const auto strided_bytes = static_cast<int64_t>(byte_size(strided_dtype));
+  const auto packed_bytes = static_cast<int64_t>(byte_size(packed_dtype));
+  auto one = [&](char* s, char* p, int64_t count) {
+    if constexpr (kGather)
+      convert(s, strided_dtype, p, packed_dtype, static_cast<size_t>(count));
+    else
+      convert(p, packed_dtype, s, strided_dtype, static_cast<size_t>(count));
+  };
+  if (cols == 0) return;
+  parallel_for(exec, rows, std::max<int64_t>(1, kPointsPerThread / cols),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; row++) {
+                   int64_t offset = 0, rest = row;
+                   for (int d = rank - 2; d >= 0; d--) {
+                     offset += rest % sizes[d] * strides[d];
+                     rest /= sizes[d];
+                   }
+                   char* s = strided + offset * strided_bytes;
+                   char* p = packed + row * cols * packed_bytes;
+                   if (step == 1) {
+                     one(s, p, cols);
+                   } else {
+                     for (int64_t i = 0; i < cols; i++)
+                       one(s + i * step * strided_bytes, p + i * packed_bytes, 1);
+                   }
+                 }
+               });
+}
+
+bool core_is_contiguous(const OperandDesc& operand, int core_rank) {
+  int64_t expected = 1;
+  for (int d = operand.sizes.size() - 1; d >= operand.sizes.size() - core_rank; d--) {
+    if (operand.sizes[d] != 1 && operand.strides[d] != expected) return false;
+    expected *= operand.sizes[d];
+  }
+  return true;
+}
+
+}  // namespace
+
+Expected<Evaluation> Evaluation::prepare(const Desc& desc, const Definition& definition) {
+  const Signature& s = desc.signature();
+  Evaluation e;
+  e.definition_ = definition;
+  e.numbers_ = desc.numbers;
+  e.types_ = desc.types;
+  for (int axis : s.core) e.sizes_.push_back(static_cast<size_t>(desc.axes[static_cast<size_t>(axis)]));
+  if (definition.operands != static_cast<int>(s.operands.size()) ||
+      definition.sizes != static_cast<int>(e.sizes_.size()) ||
+      definition.numbers > static_cast<int>(desc.numbers.size()) ||
+      definition.types != static_cast<int>(desc.types.size()))
+    return make_error({.code = ErrorCode::kInternal, .op = desc.op->name,
+                       .argument = "definition", .got = "other parameters than the signature has",
+                       .hint = s.text});
+
+  std::vector<int> outer_axes;  // of the signature; leading axes stand in front of them
+  for (size_t i = 0; i < s.axes.size(); i++)
+    if (!s.axes[i].core && s.axes[i].numerator < 0) outer_axes.push_back(static_cast<int>(i));
+  for (int64_t size : desc.leading) e.outer_sizes_.push_back(size);
+  for (int axis : outer_axes) e.outer_sizes_.push_back(desc.axes[static_cast<size_t>(axis)]);
+  for (int64_t size : e.outer_sizes_) e.instances_ *= size;
+
+  const int cut_axis = !s.core.empty() && s.axes[static_cast<size_t>(s.core[0])].separable
+                           ? s.core[0] : -1;
+  if (cut_axis >= 0) e.cut_ = 0;
+
+  size_t offset = 0;
+  for (size_t i = 0; i < s.operands.size(); i++) {
+    const OperandSpec& spec = s.operands[i];
+    const OperandDesc& given = desc.operands[i];
+    Operand operand;
+    operand.present = given.present;
+    operand.output = spec.output;
+    operand.dtype = given.dtype;
+    operand.native = definition.native[i];
+    operand.sizes = given.sizes;
+    operand.strides = given.strides;
+    operand.outer_strides.assign(e.outer_sizes_.size(), 0);
+    if (!given.present) {
+      e.operands_.push_back(std::move(operand));
+      continue;
+    }
+    int core_rank = 0;
+    for (const AxisRef& ref : spec.axes) core_rank += s.axes[static_cast<size_t>(ref.axis)].core;
+    operand.copied = operand.dtype != operand.native || !core_is_contiguous(given, core_rank);
+    const auto bytes = static_cast<int64_t>(byte_size(operand.native));
+    Dims strides = operand.copied ? contiguous_strides(given.sizes) : given.strides;
+    const int extra = given.sizes.size() - static_cast<int>(spec.axes.size());
+    const int lead = desc.leading.size();
+    for (int d = 0; d < extra; d++)
+      if (given.sizes[d] != 1)
+        operand.outer_strides[static_cast<size_t>(lead - extra + d)] = strides[d] * bytes;
+    for (int d = 0; d < static_cast<int>(spec.axes.size()); d++) {
+      const int axis = spec.axes[static_cast<size_t>(d)].axis;
+      for (size_t o = 0; o < outer_axes.size(); o++)
+        if (outer_axes[o] == axis)
+          operand.outer_strides[static_cast<size_t>(lead) + o] = strides[extra + d] * bytes;
+      // The cut needs the axis outermost in the core, else a cut instance would be strided.
+      if (axis == cut_axis) {
+        operand.cut_stride = strides[extra + d] * bytes;
+        const int core_position = core_rank - (static_cast<int>(spec.axes.size()) - d);
+        if (core_position != 0) e.cut_ = -1;
+      }
+    }
+    if (operand.copied) {
+      operand.workspace_offset = offset;
+      int64_t count = 1;
+      for (int64_t size : given.sizes) count *= size;
+      offset += align_up(static_cast<size_t>(count * bytes));
+    }
+    e.operands_.push_back(std::move(operand));
+  }
+  e.workspace_bytes_ = offset;
+
+  // Fold outer axes into the cut axis while they lie behind each other in every operand: an
+  // elementwise call on a contiguous array is one long instance.
+  while (e.cut_ == 0 && !e.outer_sizes_.empty()) {
+    const auto last = e.outer_sizes_.size() - 1;
+    const auto size = static_cast<int64_t>(e.sizes_[0]);
+    bool folds = s.core.size() == 1;
+    for (const Operand& o : e.operands_)
+      folds = folds && (!o.present || o.outer_strides[last] == o.cut_stride * size);
+    if (!folds) break;
+    e.sizes_[0] *= static_cast<size_t>(e.outer_sizes_[last]);
+    e.instances_ = 1;
+    e.outer_sizes_.pop_back();
+    for (int64_t outer : e.outer_sizes_) e.instances_ *= outer;
+    for (Operand& o : e.operands_) o.outer_strides.pop_back();
+  }
+
+  int64_t points = 1;
+  for (size_t i = 0; i < e.sizes_.size(); i++)
+    if (!(e.cut_ == 0 && i == 0)) points *= std::max<int64_t>(1, static_cast<int64_t>(e.sizes_[i]));
+  e.grain_ = std::max<int64_t>(1, kPointsPerThread / points);
+  return e;
+}
+
+void Evaluation::convert_inputs(void* const* pointers, char* workspace, const Exec& exec) const {
+  for (size_t i = 0; i < operands_.size(); i++) {
+    const Operand& o = operands_[i];
+    if (o.present && o.copied && !o.output)
+      convert_strided<true>(static_cast<char*>(pointers[i]), o.dtype, o.sizes, o.strides,
+                            workspace + o.workspace_offset, o.native, exec);
+  }
+}
+
+void Evaluation::convert_outputs(void* const* pointers, const char* workspace,
+                                 const Exec& exec) const {
+  for (size_t i = 0; i < operands_.size(); i++) {
+    const Operand& o = operands_[i];
+    if (o.present && o.copied && o.output)
+      convert_strided<false>(static_cast<char*>(pointers[i]), o.dtype, o.sizes, o.strides,
+                             const_cast<char*>(workspace) + o.workspace_offset, o.native, exec);
+  }
+}
+
+// Work items are numbered instance by instance, inside one by steps of the cut axis.
+void Evaluation::run_range(char* const* bases, int64_t begin, int64_t end) const {
+  const int64_t steps = cut_ == 0 ? static_cast<int64_t>(sizes_[0]) : 1;
+  std::array<void*, kMaxOperands> at{};
+  std::array<size_t, kMaxRank> sizes{};
+  std::copy(sizes_.begin(), sizes_.end(), sizes.begin());
+  for (int64_t item = begin; item < end;) {
+    const int64_t instance = item / steps, first = item % steps;
+    const int64_t count = std::min(steps - first, end - item);
+    for (size_t i = 0; i < operands_.size(); i++) {
+      const Operand& o = operands_[i];
+      int64_t offset = first * o.cut_stride, rest = instance;
+      for (size_t d = outer_sizes_.size(); d-- > 0;) {
+        offset += rest % outer_sizes_[d] * o.outer_strides[d];
+        rest /= outer_sizes_[d];
+      }
+      at[i] = o.present ? bases[i] + offset : nullptr;
+    }
+    if (cut_ == 0) sizes[0] = static_cast<size_t>(count);
+    definition_.call({at.data(), sizes.data(), numbers_.data(), types_.data()});
+    item += count;
+  }
+}
+
+void Evaluation::run(void* const* pointers, void* workspace, const Exec& exec) const {
+  auto* scratch = static_cast<char*>(workspace);
+  if (converts()) convert_inputs(pointers, scratch, exec);
+  std::array<char*, kMaxOperands> bases{};
+  for (size_t i = 0; i < operands_.size(); i++) {
+    const Operand& o = operands_[i];
+    bases[i] = o.copied ? scratch + o.workspace_offset : static_cast<char*>(pointers[i]);
+  }
+  // A cut axis of size 0 still has instances to run: a reduction of nothing has a value.
+  const int64_t steps = cut_ == 0 ? static_cast<int64_t>(sizes_[0]) : 1;
+  parallel_for(exec, instances_ * steps, grain_,
+               [&](int64_t begin, int64_t end) { run_range(bases.data(), begin, end); });
+  if (converts()) convert_outputs(pointers, scratch, exec);
+}
+
+}  // namespace nrd

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// src/workbench/bench.h: the supervisor: cases x backends -> checked and timed rows.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "workbench/result.h"
+#include "workbench/worker.h"
+
+namespace nrd {
+
+struct BenchOptions {
+  std::vector<CaseSpec> cases;
+  std::vector<std::string> backends;  // rows stand in this order
+  std::string baseline;               // ratios are formed against it; empty: the first backend
+  bool time = true;                   // false: accuracy only
+  // A case is checked on the first of these and timed on normal data; `check` goes through all.
+  std::vector<Distribution> distributions = {Distribution::kNormal};
+  int rounds = 10;
+  double slice_ms = 20;
+  double case_seconds = 20;  // a backend's budget for timing one case; at least three rounds
+  WorkerOptions worker;
+  // Called with a line that says what is being done and how far it is (0 to 1).
+  std::function<void(const std::string& what, double fraction)> progress;
+};
+
+// Peaks of this machine, measured on the first use for a thread count and kept.
+class Roofline {
+ public:
+  explicit Roofline(const Machine& machine, double seconds) : machine_(machine), seconds_(seconds) {}
+  const MeasuredPeaks& measured(int threads);
+  const std::map<int, MeasuredPeaks>& all() const { return measured_; }
+  // Fills gflops, gbps, percentages, bound and flags from the median time.
+  void judge(Row& row, const Case& c);
+
+ private:
+  const Machine& machine_;
+  double seconds_;
+  std::map<int, MeasuredPeaks> measured_;
+};
+
+Results run_bench(KernelRegistry& registry, const BenchOptions& options, Roofline& roofline);
+
+}  // namespace nrd

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// src/workbench/case.cpp: building cases, and their form in messages.
+#include "workbench/case.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace nrd {
+namespace {
+
+constexpr std::array kDistributions = {Distribution::kNormal,   Distribution::kWide,
+                                       Distribution::kOutliers, Distribution::kDenormal,
+                                       Distribution::kSpecial,  Distribution::kConstant};
+
+// The weight of a product: an operand b[k,n], which users hold as [N,K] (DESIGN decision 11).
+int product_weight(const Desc& desc) {
+  const Signature& s = desc.signature();
+  int b = s.find_operand("b");
+  if (b < 0 || s.operands[static_cast<size_t>(b)].axes.size() != 2) return -1;
+  const auto& axes = s.operands[static_cast<size_t>(b)].axes;
+  bool kn = s.axes[static_cast<size_t>(axes[0].axis)].name == "k" &&
+            s.axes[static_cast<size_t>(axes[1].axis)].name == "n";
+  return kn ? b : -1;
+}
+
+}  // namespace
+
+std::string_view word(CacheState cache) { return cache == CacheState::kWarm ? "warm" : "cold"; }
+
+std::string_view word(Distribution d) {
+  switch (d) {
+    case Distribution::kNormal: return "normal";
+    case Distribution::kWide: return "wide";
+    case Distribution::kOutliers: return "outliers";
+    case Distribution::kDenormal: return "denormal";
+    case Distribution::kSpecial: return "special";
+    case Distribution::kConstant: return "constant";
+  }
+  return "normal";
+}
+
+std::span<const Distribution> all_distributions() { return kDistributions; }
+
+std::string Case::options_text() const {
+  std::string text = desc.options_text();
+  if (spec.b_kn) text += text.empty() ? "b=kn" : ",b=kn";
+  return text;
+}
+
+std::string Case::text() const {
+  std::string options = options_text();
+  return fmt::format("{} {} {}{}{} threads={} {}", desc.op->name, desc.shape_text(),
+                     desc.dtype_text(), options.empty() ? "" : " ", options, spec.threads,
+                     word(spec.cache));
+}
+
+Expected<Case> make_case(const CaseSpec& spec) {
+  Expected<const Op*> op = find_op(spec.op);
+  if (!op) return op.error();
+  Expected<Desc> desc = bind_case(**op, spec.request);
+  if (!desc) return desc.error();
+  if (spec.threads < 1 || spec.threads > 4096)
+    return make_error({.code = ErrorCode::kInvalidArgument, .op = spec.op, .argument = "threads",
+                       .got = fmt::format("{}", spec.threads), .allowed = "1 to 4096"});
+  Case c{spec, std::move(*desc)};
+  const int b = product_weight(c.desc);
+  if (b < 0 && spec.b_kn)
+    return make_error({.code = ErrorCode::kUnknownName, .op = spec.op, .argument = "option 'b'",
+                       .hint = "only products have a layout of b"});
+  if (b >= 0 && !spec.b_kn) {
+    OperandDesc& weight = c.desc.operands[static_cast<size_t>(b)];
+    weight.strides = Dims{1, weight.sizes[0]};
+  }
+  return c;
+}
+
+nlohmann::json to_json(const CaseSpec& spec) {
+  nlohmann::json attributes = nlohmann::json::object();
+  for (const auto& [name, value] : spec.request.attributes) {
+    if (const double* number = std::get_if<double>(&value)) attributes[name] = *number;
+    else attributes[name] = std::get<std::string>(value);
+  }
+  return {{"op", spec.op}, {"sizes", spec.request.sizes}, {"dtypes", spec.request.dtypes},
+          {"attributes", attributes}, {"optional", spec.request.optional}, {"b_kn", spec.b_kn},
+          {"threads", spec.threads}, {"cold", spec.cache == CacheState::kCold},
+          {"distribution", static_cast<int>(spec.distribution)}, {"seed", spec.seed}};
+}
+
+CaseSpec case_spec_from_json(const nlohmann::json& json) {
+  CaseSpec spec;
+  spec.op = json.at("op");
+  for (const auto& [key, size] : json.at("sizes").items()) spec.request.sizes[key] = size;
+  spec.request.dtypes = json.at("dtypes");
+  for (const auto& [name, value] : json.at("attributes").items()) {
+    if (value.is_number()) spec.request.attributes[name] = value.get<double>();
+    else spec.request.attributes[name] = value.get<std::string>();
+  }
+  spec.request.optional = json.at("optional").get<std::vector<std::string>>();
+  spec.b_kn = json.at("b_kn");
+  spec.threads = json.at("threads");
+  spec.cache = json.at("cold").get<bool>() ? CacheState::kCold : CacheState::kWarm;
+  spec.distribution = static_cast<Distribution>(json.at("distribution").get<int>());
+  spec.seed = json.at("seed");
+  return spec;
+}
+
+}  // namespace nrd

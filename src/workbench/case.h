@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// src/workbench/case.h: one case: what is computed, on which data, and how it is measured.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "ops/desc.h"
+
+namespace nrd {
+
+enum class CacheState { kWarm, kCold };
+
+// normal: about N(0, 1). wide: magnitudes 2^-12 to 2^12. outliers: normal, one value in 256 is
+// 64 times larger. denormal: subnormal in f32. special: normal with NaN, Inf and zeros strewn in.
+// constant: one value per operand.
+enum class Distribution { kNormal, kWide, kOutliers, kDenormal, kSpecial, kConstant };
+std::string_view word(CacheState cache);
+std::string_view word(Distribution distribution);
+std::span<const Distribution> all_distributions();
+
+// As the command line and the protocol between supervisor and worker spell it.
+struct CaseSpec {
+  std::string op;
+  CaseRequest request;
+  bool b_kn = false;  // --opt b=kn: B of a product stored row by row and not K-contiguous
+  int threads = 1;
+  CacheState cache = CacheState::kWarm;
+  Distribution distribution = Distribution::kNormal;
+  uint64_t seed = 1;
+};
+
+struct Case {
+  CaseSpec spec;
+  Desc desc;
+
+  std::string options_text() const;  // of the Desc, and the layout where it is not the default
+  std::string text() const;          // "gemm m=16,n=64,k=64 f32 threads=1 warm"
+};
+
+Expected<Case> make_case(const CaseSpec& spec);
+
+nlohmann::json to_json(const CaseSpec& spec);
+CaseSpec case_spec_from_json(const nlohmann::json& json);
+
+// "m=1,16;n=64..512:*2;k=4096" -> every combination. Lists with commas, ranges with first..last
+// and a step (:+64 or :*2, *2 unless said); keys are parted by semicolons, or by commas where
+// the next part begins with a key.
+Expected<std::vector<std::map<std::string, int64_t, std::less<>>>> parse_shapes(
+    std::string_view text);
+
+// "cast=before_weight,eps=1e-6,+bias,b=kn" into a spec.
+Expected<void> apply_options(CaseSpec& spec, std::string_view text);
+
+}  // namespace nrd

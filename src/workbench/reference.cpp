@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// src/workbench/reference.cpp: sampling, gathering and evaluating the reference.
+#include "workbench/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <set>
+
+#include "base/convert.h"
+#include "graph/program.h"
+#include "ops/round_to.h"
+#include "workbench/data.h"
+
+namespace nrd {
+namespace {
+
+// Enough that 64 x 64 random outputs of a product are seen beside the edges.
+constexpr int64_t kSampledPerAxis = 96;
+// f32 arithmetic in front of a rounding inside an operator can be off by this much, relatively.
+constexpr double kRoundingSlack = 1e-5;
+
+using Subset = std::vector<int64_t>;
+
+uint64_t draw(uint64_t seed, uint64_t i) {
+  uint64_t x = (seed + 1) * 0x9e3779b97f4a7c15ull + i * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 29)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 32);
+}
+
+Subset all_of(int64_t size) {
+  Subset s(static_cast<size_t>(size));
+  std::iota(s.begin(), s.end(), 0);
+  return s;
+}
+
+// The first and last elements, both sides of every power-of-two tile edge, and random ones.
+Subset sample_axis(int64_t size, uint64_t seed) {
+  std::set<int64_t> chosen = {0, 1, size - 2, size - 1};
+  for (int64_t tile = 8; tile < size; tile *= 2) {
+    chosen.insert({tile - 1, tile});
+    chosen.insert(size / tile * tile - 1);  // the last whole tile and the tail behind it
+    if (size % tile) chosen.insert(size / tile * tile);
+  }
+  for (uint64_t i = 0; static_cast<int64_t>(chosen.size()) < kSampledPerAxis; i++)
+    chosen.insert(static_cast<int64_t>(draw(seed, i) % static_cast<uint64_t>(size)));
+  return {chosen.begin(), chosen.end()};
+}
+
+bool can_sample(const Signature& s, int axis) {
+  const Axis& a = s.axes[static_cast<size_t>(axis)];
+  if (!a.separable || a.numerator >= 0) return false;
+  for (const Axis& other : s.axes)
+    if (other.numerator == axis || other.denominator == axis) return false;
+  for (const OperandSpec& operand : s.operands)
+    for (const AxisRef& ref : operand.axes)
+      if (ref.axis == axis && ref.block > 1) return false;
+  return true;
+}
+
+std::vector<Subset> choose_subsets(const Case& c, bool sampled, int round) {
+  const Signature& s = c.desc.signature();
+  std::vector<Subset> subsets;
+  for (size_t i = 0; i < s.axes.size(); i++) {
+    const int64_t size = c.desc.axes[i];
+    bool cut = sampled && size > kSampledPerAxis && can_sample(s, static_cast<int>(i));
+    subsets.push_back(cut ? sample_axis(size, c.spec.seed * 64 + i + 1000 * static_cast<uint64_t>(round))
+                          : all_of(size));
+  }
+  return subsets;
+}
+
+int64_t blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
+
+// The whole's contiguous index of every element of an operand's part, in the part's order.
+std::vector<int64_t> part_positions(const Case& c, size_t operand, const std::vector<Subset>& subsets,
+                                    Dims& part_sizes) {
+  const OperandSpec& spec = c.desc.signature().operands[operand];
+  std::vector<int64_t> positions = {0};
+  for (const AxisRef& ref : spec.axes) {
+    const Subset& subset = subsets[static_cast<size_t>(ref.axis)];
+    const int64_t whole = blocks(c.desc.axes[static_cast<size_t>(ref.axis)], ref.block);
+    const Subset steps = ref.block > 1 ? all_of(whole) : subset;
+    std::vector<int64_t> next;
+    next.reserve(positions.size() * steps.size());
+    for (int64_t base : positions)
+      for (int64_t step : steps) next.push_back(base * whole + step);
+    positions = std::move(next);
+    part_sizes.push_back(static_cast<int64_t>(steps.size()));
+  }
+  return positions;
+}
+
+// The case's operands cut down to the part, as memory for one build of the definitions.
+struct Part {
+  Desc desc;
+  std::vector<std::vector<char>> memory;
+  std::vector<std::vector<int64_t>> positions;
+};
+
+Expected<Part> gather(const Case& c, const std::vector<Subset>& subsets, bool as_double) {
+  const Signature& s = c.desc.signature();
+  Part part;
+  std::vector<NamedOperand> operands;
+  for (size_t i = 0; i < s.operands.size(); i++) {
+    const OperandDesc& whole = c.desc.operands[i];
+    Dims sizes;
+    part.positions.push_back(part_positions(c, i, subsets, sizes));
+    if (!whole.present) {
+      part.memory.emplace_back();
+      continue;
+    }
+    const std::vector<int64_t>& positions = part.positions.back();
+    const DType dtype = as_double && is_float(whole.dtype) ? DType::kF64 : whole.dtype;
+    std::vector<char> memory(positions.size() * byte_size(dtype));
+    if (!s.operands[i].output) {
+      std::vector<double> values(positions.size());
+      for (size_t e = 0; e < positions.size(); e++)
+        values[e] = element_value(c, i, static_cast<uint64_t>(positions[e]));
+      std::vector<char> stored(positions.size() * byte_size(whole.dtype));
+      convert(values.data(), DType::kF64, stored.data(), whole.dtype, values.size());
+      convert(stored.data(), whole.dtype, memory.data(), dtype, values.size());
+    }
+    part.memory.push_back(std::move(memory));
+    operands.push_back({s.operands[i].name,
+                        {.dtype = whole.dtype, .sizes = sizes, .strides = contiguous_strides(sizes)}});
+  }
+  Expected<Desc> desc = bind(*c.desc.op, c.spec.request.attributes, operands);
+  if (!desc) return desc.error();
+  part.desc = std::move(*desc);
+  return part;
+}
+
+Expected<void> evaluate(Part& part, Build build, int threads) {
+  Expected<Program> program = Program::prepare(part.desc, build);
+  if (!program) return program.error();
+  std::vector<void*> pointers;
+  for (std::vector<char>& memory : part.memory)
+    pointers.push_back(memory.empty() ? nullptr : memory.data());
+  // A zero-size operand still needs an address that may be offset by nothing.
+  static char nothing[64];
+  for (size_t i = 0; i < pointers.size(); i++)
+    if (!pointers[i] && part.desc.operands[i].present) pointers[i] = nothing;
+  std::vector<char> workspace(program->workspace_bytes() + 64);
+  auto aligned = (reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64;
+  program->run(pointers.data(), reinterpret_cast<void*>(aligned), {.threads = threads});
+  return {};
+}
+
+std::vector<double> values_of(const Part& part, size_t operand, bool as_double) {
+  const DType stored = part.desc.operands[operand].dtype;
+  const DType dtype = as_double && is_float(stored) ? DType::kF64 : stored;
+  std::vector<double> values(part.positions[operand].size());
+  convert(part.memory[operand].data(), dtype, values.data(), DType::kF64, values.size());
+  return values;
+}
+
+bool rounds_inside(const Desc& desc) {
+  return !desc.types.empty() || (desc.op->composite() && desc.bound().graph.find(':') != std::string::npos) ||
+         (desc.op->composite() && desc.bound().graph.find("cast=") != std::string::npos) ||
+         (desc.op->composite() && desc.bound().graph.find("fp8_quantize") != std::string::npos);
+}
+
+bool has_integer_outputs(const Desc& desc) {
+  const Signature& s = desc.signature();
+  for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++)
+    if (desc.operands[i].present && is_float(desc.operands[i].dtype)) return false;
+  return true;
+}
+
+void widen_bounds(ReferenceOutput& out, const std::vector<double>& nudged) {
+  for (size_t i = 0; i < nudged.size(); i++) {
+    if (std::isnan(nudged[i])) continue;
+    out.low[i] = std::min(out.low[i], nudged[i]);
+    out.high[i] = std::max(out.high[i], nudged[i]);
+  }
+}
+
+}  // namespace
+
+Expected<Reference> make_reference(const Case& c, int threads, int round) {
+  Reference reference;
+  reference.exact = c.desc.op->tolerance.exact || has_integer_outputs(c.desc);
+  reference.sampled = cost(c.desc).flops > kFullCheckFlops;
+  const bool as_double = !reference.exact;
+  const Build build = as_double ? Build::kF64 : Build::kScalar;
+  const std::vector<Subset> subsets = choose_subsets(c, reference.sampled, round);
+  Expected<Part> part = gather(c, subsets, as_double);
+  if (!part) return part.error();
+  NRD_TRY(evaluate(*part, build, threads));
+  const Signature& s = c.desc.signature();
+  for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++) {
+    if (!c.desc.operands[i].present) continue;
+    ReferenceOutput out{.operand = i, .sizes = part->desc.operands[i].sizes,
+                        .positions = part->positions[i], .value = values_of(*part, i, as_double),
+                        .low = {}, .high = {}, .f32 = {}};
+    out.low = out.high = out.value;
+    reference.outputs.push_back(std::move(out));
+  }
+  if (as_double && c.spec.distribution == Distribution::kSpecial) {
+    Expected<Part> narrow = gather(c, subsets, false);
+    if (!narrow) return narrow.error();
+    NRD_TRY(evaluate(*narrow, Build::kScalar, threads));
+    for (ReferenceOutput& out : reference.outputs) out.f32 = values_of(*narrow, out.operand, false);
+  }
+  if (!as_double || !rounds_inside(c.desc)) return reference;
+  for (double nudge : {-kRoundingSlack, kRoundingSlack}) {
+    // The nudge is a setting of this thread, so this thread does the work.
+    set_rounding_nudge(nudge);
+    Expected<void> done = evaluate(*part, build, 1);
+    set_rounding_nudge(0);
+    if (!done) return done.error();
+    for (ReferenceOutput& out : reference.outputs)
+      widen_bounds(out, values_of(*part, out.operand, as_double));
+  }
+  return reference;
+}
+
+double project_product(const Case& c, const std::vector<char>& output, double tolerance) {
+  const std::string& op = c.desc.op->name;
+  if ((op != "gemm" && op != "gemm_prepacked") || !is_float(c.desc.operands[0].dtype)) return -1;
+  const int64_t m = c.desc.operands[0].sizes[0], k = c.desc.operands[0].sizes[1];
+  const int64_t n = c.desc.operands[1].sizes[1];
+  auto sign = [&](int64_t j) { return draw(c.spec.seed, static_cast<uint64_t>(j)) & 1 ? 1.0 : -1.0; };
+  auto value = [&](size_t operand, int64_t i) {
+    const DType dtype = c.desc.operands[operand].dtype;
+    return decode(encode(element_value(c, operand, static_cast<uint64_t>(i)), dtype, Overflow::kIeee), dtype);
+  };
+  std::vector<double> br(static_cast<size_t>(k), 0.0);
+  for (int64_t p = 0; p < k; p++)
+    for (int64_t j = 0; j < n; j++) br[static_cast<size_t>(p)] += value(1, p * n + j) * sign(j);
+  std::vector<double> row(static_cast<size_t>(n));
+  const DType dtype = c.desc.operands[2].dtype;
+  const double half_unit = dtype == DType::kF32 ? 0 : std::ldexp(1.0, -info(dtype).mantissa_bits - 1);
+  double worst = 0;
+  for (int64_t i = 0; i < m; i++) {
+    convert(output.data() + static_cast<size_t>(i * n) * byte_size(dtype), dtype, row.data(),
+            DType::kF64, row.size());
+    double left = 0, right = 0, largest = 1;
+    for (int64_t j = 0; j < n; j++) {
+      left += row[static_cast<size_t>(j)] * sign(j);
+      largest = std::max(largest, std::fabs(row[static_cast<size_t>(j)]));
+    }
+    for (int64_t p = 0; p < k; p++) right += value(0, i * k + p) * br[static_cast<size_t>(p)];
+    // Independent errors add up like a random walk; six deviations leave no false alarm.
+    const double allowed = 6 * std::sqrt(static_cast<double>(n)) * (tolerance + half_unit) * largest;
+    worst = std::max(worst, std::isnan(left) ? HUGE_VAL : std::fabs(left - right) / allowed);
+  }
+  return worst;
+}
+
+}  // namespace nrd

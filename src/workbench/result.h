@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// src/workbench/result.h: one row of a report, as JSON names its fields (SPEC section 6).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workbench/check.h"
+#include "workbench/stats.h"
+
+namespace nrd {
+
+enum class Outcome { kPass, kFail, kSkipped, kError };
+std::string_view word(Outcome outcome);
+
+struct Row {
+  // Identity.
+  std::string op, shape, dtype, options, backend, isa, cache, regime = "eager";
+  int threads = 1;
+  // What happened. Only kPass is ok; a timed row that fails its check keeps its times.
+  Outcome outcome = Outcome::kError;
+  std::string reason;
+  std::string kernel, note, numerics;
+  std::optional<Verdict> accuracy;
+  // What was measured; what was not taken is null.
+  std::vector<double> slices_us;
+  std::optional<double> median_us, p10_us, p90_us, prepare_us;
+  std::optional<double> gflops, gbps, percent_of_nominal, percent_of_roofline;
+  std::optional<double> workspace_bytes, peak_bytes;
+  double flops = 0, bytes = 0;
+  std::string bound;
+  std::vector<std::string> flags;
+
+  std::string case_text() const;  // identity without the backend and its ISA
+};
+
+struct RatioRow {
+  std::string case_text, backend, against;
+  Ratio ratio;
+};
+
+struct Results {
+  std::vector<Row> rows;
+  std::vector<RatioRow> ratios;
+
+  bool all_ok() const;  // every row passed or was skipped because a backend is not here
+};
+
+nlohmann::json to_json(const Row& row);
+// {"schema": 1, "environment": ..., "results": [...], "ratios": [...]}
+nlohmann::json to_json(const Results& results, const nlohmann::json& environment);
+
+}  // namespace nrd

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// src/workbench/worker.h: one backend in a process of its own (DESIGN decision 15).
+//
+// The supervisor sends one JSON object a line and gets one back:
+//   {"do": "load", "case": {...}}  makes inputs, prepares the kernel
+//   {"do": "outputs"}              runs it on guarded, poisoned memory; outputs go to a shared file
+//   {"do": "slice", "ms": 20}      warms up and samples
+// A reply has "ok", and when that is false "code" and "reason". A worker that crashes, hangs or
+// dies of SIGILL is one failed row for the supervisor, which starts another.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "workbench/profile.h"
+
+namespace nrd {
+
+// Answers the requests; lives in the worker, or in the supervisor with --in-process.
+class WorkerSession {
+ public:
+  WorkerSession(KernelRegistry& registry, std::string backend)
+      : registry_(registry), backend_(std::move(backend)) {}
+
+  nlohmann::json handle(const nlohmann::json& request);
+  const std::vector<Output>& outputs() const { return outputs_; }
+
+ private:
+  nlohmann::json load(const nlohmann::json& request);
+  nlohmann::json run_outputs();
+  nlohmann::json slice(const nlohmann::json& request);
+
+  KernelRegistry& registry_;
+  std::string backend_;
+  std::unique_ptr<Case> case_;
+  KernelChoice choice_;
+  std::unique_ptr<KernelRunner> runner_;  // made on the first slice; checks have their own
+  std::unique_ptr<Profiler> profiler_;
+  std::vector<Output> outputs_;
+};
+
+// The worker's main: requests on descriptor 3, replies on 4, outputs into the file at 5.
+int worker_main(KernelRegistry& registry, const std::string& backend);
+
+struct WorkerOptions {
+  std::string program = "/proc/self/exe";  // a nereid binary
+  std::vector<std::string> plugins;
+  double timeout_s = 120;
+  bool in_process = false;
+};
+
+// The supervisor's end of one worker.
+class Worker {
+ public:
+  // Starts it with the backend's environment; the error is the backend's reason not to load.
+  static Expected<std::unique_ptr<Worker>> start(KernelRegistry& registry, Backend& backend,
+                                                 const WorkerOptions& options);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // The reply, or an error when the kernel refused, the worker died or took too long.
+  Expected<nlohmann::json> request(const nlohmann::json& request);
+  // The outputs of the last "outputs" request.
+  Expected<std::vector<Output>> outputs(const nlohmann::json& reply);
+  bool alive() const { return session_ != nullptr || pid_ > 0; }
+  pid_t pid() const { return pid_; }
+  const std::string& version() const { return version_; }  // of the backend
+
+ private:
+  Worker() = default;
+  Expected<void> spawn(Backend& backend, const std::vector<EnvSetting>& environment);
+  Expected<std::string> read_line();
+  Error death(const std::string& during);
+
+  WorkerOptions options_;
+  std::string backend_, version_;
+  pid_t pid_ = 0;
+  int to_ = -1, from_ = -1, file_ = -1;
+  std::string buffered_;
+  std::unique_ptr<WorkerSession> session_;  // in process
+};
+
+// Waits until no thread of the process runs (a peer's threads may spin after a call), at most
+// a tenth of a second.
+void wait_until_idle(pid_t pid);
+
+}  // namespace nrd

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// src/workbench/worker_session.cpp: what a worker does with a request.
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "workbench/stats.h"
+#include "workbench/worker.h"
+
+namespace nrd {
+namespace {
+
+constexpr int kRequests = 3, kReplies = 4, kOutputs = 5;
+constexpr size_t kSamplesInReply = 200;
+
+nlohmann::json failed(const Error& error) {
+  return {{"ok", false}, {"code", static_cast<int>(error.code)}, {"reason", error.message()}};
+}
+
+// The kernel counts the peak from here on.
+void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+double peak_memory_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::strtod(line.c_str() + 6, nullptr) * 1024;
+  return 0;
+}
+
+// Every n-th of the sorted samples: enough for percentiles over all slices.
+std::vector<double> thin(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  if (samples.size() <= kSamplesInReply) return samples;
+  std::vector<double> kept;
+  for (size_t i = 0; i < kSamplesInReply; i++)
+    kept.push_back(samples[i * (samples.size() - 1) / (kSamplesInReply - 1)]);
+  return kept;
+}
+
+}  // namespace
+
+nlohmann::json WorkerSession::handle(const nlohmann::json& request) {
+  try {
+    const std::string verb = request.at("do");
+    if (verb == "load") return load(request);
+    if (verb == "outputs") return run_outputs();
+    if (verb == "slice") return slice(request);
+    return {{"ok", false}, {"reason", "unknown request " + verb}};
+  } catch (const std::exception& e) {  // a peer or a plug-in that throws; bad_alloc
+    return failed(make_error({.code = ErrorCode::kEnvironment, .op = "backend " + backend_,
+                              .got = std::string("an exception: ") + e.what()}));
+  } catch (...) {
+    return failed(make_error({.code = ErrorCode::kEnvironment, .op = "backend " + backend_,
+                              .got = "an exception of unknown type"}));
+  }
+}
+
+nlohmann::json WorkerSession::load(const nlohmann::json& request) {
+  profiler_.reset();
+  runner_.reset();
+  outputs_.clear();
+  reset_peak_memory();
+  Expected<Case> c = make_case(case_spec_from_json(request.at("case")));
+  if (!c) return failed(c.error());
+  case_ = std::make_unique<Case>(std::move(*c));
+  Expected<KernelChoice> choice = registry_.select(backend_, case_->desc);
+  if (!choice) return failed(choice.error());
+  choice_ = *choice;
+  return {{"ok", true}, {"kernel", choice_.kernel->name()}, {"isa", choice_.kernel->isa()}};
+}
+
+nlohmann::json WorkerSession::run_outputs() {
+  Expected<KernelRunner> runner = KernelRunner::create(choice_, *case_, MemoryMode::kGuarded);
+  if (!runner) return failed(runner.error());
+  Expected<RunOutputs> ran = runner->run_checked();
+  if (!ran) return failed(ran.error());
+  outputs_ = std::move(ran->outputs);
+  nlohmann::json sizes = nlohmann::json::array();
+  for (const Output& output : outputs_)
+    sizes.push_back({{"operand", output.operand}, {"bytes", output.data.size()}});
+  return {{"ok", true}, {"unwritten", ran->unwritten}, {"outputs", sizes}};
+}
+
+nlohmann::json WorkerSession::slice(const nlohmann::json& request) {
+  const bool cold = case_->spec.cache == CacheState::kCold;
+  if (!runner_) {
+    const int sets =
+        cold ? cold_sets(*case_, last_level_cache_bytes(registry_.machine().profile)) : 1;
+    Expected<KernelRunner> runner =
+        KernelRunner::create(choice_, *case_, MemoryMode::kTimed, sets);
+    if (!runner) return failed(runner.error());
+    runner_ = std::make_unique<KernelRunner>(std::move(*runner));
+    profiler_ = std::make_unique<Profiler>(*runner_, cold);
+  }
+  Expected<Slice> slice = profiler_->slice(request.at("ms"));
+  if (!slice) return failed(slice.error());
+  return {{"ok", true},
+          {"median", median(slice->samples_us)},
+          {"samples", thin(slice->samples_us)},
+          {"prepare_us", runner_->prepare_us()},
+          {"workspace_bytes", runner_->workspace_bytes()},
+          {"peak_bytes", peak_memory_bytes()},
+          {"note", runner_->note()}};
+}
+
+namespace {
+
+bool write_all(int fd, const char* data, size_t bytes) {
+  while (bytes > 0) {
+    ssize_t n = write(fd, data, bytes);
+    if (n <= 0) return false;
+    data += n;
+    bytes -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+bool send_outputs(const std::vector<Output>& outputs) {
+  if (ftruncate(kOutputs, 0) != 0 || lseek(kOutputs, 0, SEEK_SET) != 0) return false;
+  for (const Output& output : outputs)
+    if (!write_all(kOutputs, output.data.data(), output.data.size())) return false;
+  return true;
+}
+
+}  // namespace
+
+int worker_main(KernelRegistry& registry, const std::string& backend) {
+  FILE* requests = fdopen(kRequests, "r");
+  if (!requests || lseek(kOutputs, 0, SEEK_SET) != 0) {
+    std::cerr << "nereid worker: it is started by `nereid bench`, not by hand\n";
+    return 2;
+  }
+  WorkerSession session(registry, backend);
+  auto reply = [](const nlohmann::json& json) {
+    const std::string line = json.dump() + "\n";
+    return write_all(kReplies, line.data(), line.size());
+  };
+  Expected<Backend*> found = registry.find_backend(backend);
+  Expected<void> loaded = found ? (*found)->load() : Expected<void>(found.error());
+  if (!reply(loaded ? nlohmann::json{{"ok", true}, {"version", (*found)->version()}}
+                    : failed(loaded.error())))
+    return 1;
+  char* line = nullptr;
+  size_t capacity = 0;
+  while (getline(&line, &capacity, requests) > 0) {
+    nlohmann::json request = nlohmann::json::parse(line, nullptr, false);
+    nlohmann::json answer = session.handle(request);
+    if (answer.value("ok", false) && request.value("do", "") == "outputs" &&
+        !send_outputs(session.outputs()))
+      answer = {{"ok", false}, {"reason", "the outputs could not be handed over"}};
+    if (!reply(answer)) break;
+  }
+  std::free(line);
+  return 0;
+}
+
+}  // namespace nrd

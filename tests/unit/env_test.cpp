@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// tests/unit/env_test.cpp: the list of variables, its page in docs, and the log that one drives.
+#include "base/env.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/log.h"
+
+namespace nrd {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// The words NEREID_... of a text, and NO_COLOR.
+std::set<std::string> variables_in(const std::string& text) {
+  std::set<std::string> names;
+  for (const std::string prefix : {"NEREID_", "NO_COLOR"}) {
+    for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1)) {
+      size_t end = at;
+      while (end < text.size() && is_word_character(text[end])) end++;
+      if (at == 0 || !is_word_character(text[at - 1])) names.insert(text.substr(at, end - at));
+    }
+  }
+  return names;
+}
+
+TEST(Env, ReadsTheVariablesOfTheListOnly) {
+  setenv("NEREID_CACHE_DIR", "/somewhere", 1);
+  EXPECT_EQ(env("NEREID_CACHE_DIR"), "/somewhere");
+  setenv("NEREID_CACHE_DIR", "", 1);
+  EXPECT_EQ(env("NEREID_CACHE_DIR"), "");
+  unsetenv("NEREID_CACHE_DIR");
+  EXPECT_EQ(env("NEREID_CACHE_DIR"), std::nullopt);
+  EXPECT_EQ(env("PATH"), std::nullopt);
+  EXPECT_EQ(env("NEREID_NO_SUCH"), std::nullopt);
+}
+
+TEST(Env, NamesAreDistinctAndExplained) {
+  std::set<std::string_view> names;
+  for (const EnvVariable& variable : env_variables()) {
+    EXPECT_TRUE(names.insert(variable.name).second) << variable.name;
+    EXPECT_FALSE(variable.meaning.empty()) << variable.name;
+  }
+}
+
+TEST(Env, TheDocumentationListsTheSame) {
+  const std::string page = read_text(fs::path(NRD_SOURCE_DIR) / "docs" / "env.md");
+  ASSERT_FALSE(page.empty()) << "docs/env.md is missing";
+  std::set<std::string> names;
+  for (const EnvVariable& variable : env_variables()) names.emplace(variable.name);
+  EXPECT_EQ(variables_in(page), names);
+}
+
+TEST(Env, NobodyElseReadsTheEnvironment) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(NRD_SOURCE_DIR) / "src")) {
+    if (!entry.is_regular_file() || entry.path().filename() == "env.cpp") continue;
+    const std::string text = read_text(entry.path());
+    EXPECT_EQ(text.find("getenv("), std::string::npos) << entry.path() << ": use base/env.h";
+  }
+}
+
+// ---- the log ----
+
+TEST(Log, IsOffByDefaultAndGoesToTheSink) {
+  unsetenv("NEREID_LOG");
+  EXPECT_FALSE(log_enabled(LogLevel::kWarning));
+  std::vector<std::string> lines;
+  set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  EXPECT_TRUE(log_enabled(LogLevel::kDispatch));
+  log(LogLevel::kInfo, "one");
+  log_once(LogLevel::kWarning, "two");
+  log_once(LogLevel::kWarning, "two");
+  set_log_sink({});
+  EXPECT_FALSE(log_enabled(LogLevel::kInfo));
+  log(LogLevel::kInfo, "three");
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(Log, ASinkMayReplaceItselfWhileOthersLog) {
+  std::vector<std::thread> threads;
+  set_log_sink([](LogLevel, std::string_view) { set_log_sink([](LogLevel, std::string_view) {}); });
+  for (int i = 0; i < 4; i++) {
+    threads.emplace_back([] {
+      for (int line = 0; line < 100; line++) log(LogLevel::kInfo, "line");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  set_log_sink({});
+}
+
+TEST(LogDeathTest, NereidLogChoosesWhatGoesToStderr) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process: the variable is read once
+  setenv("NEREID_LOG", "dispatch,nonsense", 1);
+  const auto say_all = [] {
+    log(LogLevel::kInfo, "not this");
+    log(LogLevel::kDispatch, "rms_norm: cpu");
+    _exit(log_enabled(LogLevel::kInfo) ? 1 : 0);
+  };
+  EXPECT_EXIT(say_all(), testing::ExitedWithCode(0),
+              "^nereid: warning: NEREID_LOG: got 'nonsense', allowed: dispatch,info,warning\n"
+              "nereid: dispatch: rms_norm: cpu\n$");
+  unsetenv("NEREID_LOG");
+}
+
+}  // namespace
+}  // namespace nrd

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+# tests/workbench/cli_test.py: the command line as a person meets it: output, errors, exit codes.
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, MISBEHAVING = sys.argv[1], sys.argv[2]
+QUICK = ["--rounds", "2", "--slice-ms", "1"]
+
+
+def run(*arguments, env=None):
+    settings = {k: v for k, v in os.environ.items() if not k.startswith("NEREID_")}
+    settings.update(env or {})
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=settings,
+                          timeout=300, stdin=subprocess.DEVNULL)
+
+
+class Verbs(unittest.TestCase):
+    def test_info_ops_backends(self):
+        self.assertIn("isa", run("info").stdout)
+        self.assertIn("rms_norm", run("ops").stdout)
+        one = run("ops", "rms_norm")
+        self.assertIn("cast = after_weight | before_weight", one.stdout)
+        listed = run("backends")
+        self.assertEqual(listed.returncode, 0)
+        for name in ("cpu", "autovec", "scalar", "openblas", "mkl", "onednn"):
+            self.assertIn(name, listed.stdout)
+
+    def test_explain_names_every_kernel(self):
+        out = run("explain", "silu", "--shape", "n=100").stdout
+        self.assertIn("* cpu", out)
+        self.assertIn("autovec_baseline", out)
+
+    def test_forced_isa_is_the_one_that_runs(self):
+        out = run("bench", "silu", "--shape", "n=64", "--backend", "cpu", *QUICK, "--json",
+                  env={"NEREID_ISA": "baseline"})
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertEqual(json.loads(out.stdout)["results"][0]["isa"], "baseline")
+
+    def test_json_alone_on_standard_output(self):
+        out = run("bench", "vec_add", "--shape", "n=10,20", "--backend", "cpu,scalar", *QUICK, "--json")
+        document = json.loads(out.stdout)
+        self.assertEqual(document["schema"], 1)
+        self.assertEqual(len(document["results"]), 4)
+        row = document["results"][0]
+        for field in ("op shape dtype options backend isa threads ok verdict reason median_us p10_us "
+                      "p90_us prepare_us gflops gbps percent_of_nominal percent_of_roofline max_abs "
+                      "max_rel l2_rel workspace_bytes peak_bytes cache regime numerics "
+                      "slices_us").split():
+            self.assertIn(field, row)
+        self.assertEqual(len(row["slices_us"]), 2)
+        self.assertEqual({"case", "backend", "against", "median", "low", "high"},
+                         set(document["ratios"][0]))
+
+    def test_every_report_form_and_compare(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = lambda name: os.path.join(folder, name)
+            out = run("bench", "relu", "--shape", "n=1000", "--backend", "cpu", *QUICK, "--json", path("a.json"),
+                      "--csv", path("a.csv"), "--md", path("a.md"), "--html", path("a.html"))
+            self.assertEqual(out.returncode, 0, out.stderr)
+            self.assertIn("relu", out.stdout)  # the table still comes
+            for name in ("a.csv", "a.md", "a.html"):
+                self.assertIn("relu", open(path(name)).read())
+            same = run("compare", path("a.json"), path("a.json"))
+            self.assertEqual(same.returncode, 0)
+            self.assertTrue(same.stdout.startswith("same"), same.stdout)
+            slow = json.load(open(path("a.json")))
+            slow["results"][0]["slices_us"] = [9 * s for s in slow["results"][0]["slices_us"]]
+            json.dump(slow, open(path("b.json"), "w"))
+            worse = run("compare", path("a.json"), path("b.json"), "--tolerance", "3%")
+            self.assertEqual(worse.returncode, 1)
+            self.assertIn("slower", worse.stdout)
+
+    def test_check_rejects_a_wrong_kernel(self):
+        out = run("--plugin", MISBEHAVING, "check", "softmax", "--backend", "misbehaving,cpu", "--dtype", "f32", "--json")
+        self.assertEqual(out.returncode, 1)
+        verdicts = {(r["backend"], r["verdict"]) for r in json.loads(out.stdout)["results"]}
+        self.assertIn(("misbehaving", "fail"), verdicts)
+        self.assertIn(("cpu", "pass"), verdicts)
+
+    def test_json_is_written_when_rows_fail(self):
+        out = run("--plugin", MISBEHAVING, "bench", "exp", "--shape", "n=8", "--backend", "misbehaving", *QUICK, "--json")
+        self.assertEqual(out.returncode, 1)
+        row = json.loads(out.stdout)["results"][0]
+        self.assertEqual(row["verdict"], "error")
+        self.assertFalse(row["ok"])
+        self.assertIsNone(row["median_us"])
+        self.assertIn("SIGSEGV", row["reason"])
+
+
+class Mistakes(unittest.TestCase):
+    """Each gets one clear sentence on standard error and exit code 2."""
+
+    def refused(self, arguments, *words, env=None, code=2):
+        out = run(*arguments, env=env)
+        self.assertEqual(out.returncode, code, f"{arguments}: {out.stdout}{out.stderr}")
+        text = out.stderr + out.stdout
+        for word in words:
+            self.assertIn(word, text, arguments)
+
+    def test_unknown_names(self):
+        self.refused(["bench", "rmsnorm"], "rmsnorm", "did you mean 'rms_norm'")
+        self.refused(["bench", "silu", "--backend", "cpuu"], "cpuu", "did you mean 'cpu'")
+        self.refused(["frobnicate"], "frobnicate")
+        self.refused(["bench", "silu", "--frobnicate"], "frobnicate")
+        self.refused(["ops", "no_such"], "no_such")
+        self.refused([], "subcommand")
+
+    def test_shapes(self):
+        for shape in ("n", "n=", "n=-1", "n=x", "n=1..", "n=9..3", "n=99999999999999999999", "n=1,n=2"):
+            self.refused(["bench", "silu", "--shape", shape, "--backend", "cpu"])
+
+    def row_error(self, arguments, *words):
+        out = run(*arguments, "--backend", "cpu", *QUICK, "--json")
+        self.assertEqual(out.returncode, 1, out.stderr)
+        row = json.loads(out.stdout)["results"][0]
+        self.assertEqual(row["verdict"], "error")
+        for word in words:
+            self.assertIn(word, row["reason"])
+
+    def test_cases_that_cannot_be(self):
+        self.row_error(["bench", "silu", "--shape", "m=4"], "silu", "m", "n")
+        self.row_error(["bench", "gemm", "--shape", "m=4"], "gemm", "shape key")
+        self.row_error(["bench", "silu", "--shape", "n=4", "--dtype", "f99"], "f99", "bf16")
+        self.row_error(["bench", "silu", "--shape", "n=4", "--dtype", "i8"], "silu", "i8")
+        self.row_error(["bench", "rms_norm", "--opt", "cast=never"], "cast", "never", "before_weight")
+        self.row_error(["bench", "rms_norm", "--opt", "epz=1"], "epz")
+        self.row_error(["bench", "rms_norm", "--opt", "eps=big"], "eps", "big")
+        self.row_error(["bench", "rope", "--shape", "tokens=1,heads=1,head_dim=7"], "even")
+        self.row_error(["bench", "vec_add", "--shape", "n=4611686018427387904"], "vec_add")
+
+    def test_more_memory_than_there_is(self):
+        self.row_error(["bench", "vec_add", "--shape", "n=1099511627776"], "memory")
+
+    def test_environment(self):
+        self.refused(["info"], "NEREID_ISA", "avx1024", env={"NEREID_ISA": "avx1024"})
+        self.refused(["backends"], "nothing.so", env={"NEREID_PLUGINS": "/nothing.so"})
+
+    def test_plugins_that_are_none(self):
+        self.refused(["--plugin", "/no/such.so", "backends"], "/no/such.so")
+        self.refused(["--plugin", __file__, "backends"], "cli_test.py")
+
+    def test_files(self):
+        self.refused(["compare", "/no/such.json", "/no/such.json"], "/no/such.json")
+        with tempfile.TemporaryDirectory() as folder:
+            half = os.path.join(folder, "half.json")
+            with open(half, "w") as file:
+                file.write('{"schema": 1, "results": [')
+            self.refused(["compare", half, half], "half.json", "not whole JSON")
+            self.refused(["compare", half, half, "--tolerance", "lots"])
+        out = run("bench", "silu", "--shape", "n=4", "--backend", "cpu", *QUICK, "--html", "/no/such/folder/a.html")
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("/no/such/folder/a.html", out.stderr)
+
+    def test_a_backend_that_was_named_must_do_it(self):
+        out = run("--plugin", MISBEHAVING, "bench", "vec_sum", "--shape", "n=8", "--backend", "misbehaving", *QUICK, "--json")
+        self.assertEqual(out.returncode, 1)
+        self.assertEqual(json.loads(out.stdout)["results"][0]["verdict"], "skipped")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
