@@ -30,8 +30,8 @@ int main() {
                                                  table.cos, table.sin, {.eps = 1e-5});
 
   const nereid::TensorView gate_weight(gate, {kInter, kHidden}), up_weight(up, {kInter, kHidden});
-  const nereid::Tensor exact = nereid::fused_gated_mlp(turned.out, gate_weight, up_weight,
-                                                       {.activate = "gate"});
+  const nereid::Tensor exact =
+      nereid::fused_gated_mlp(turned.out, gate_weight, up_weight, {.activate = "gate"});
 
   // The same weights with 8 bits and a scale a row.
   const auto gate8 = nereid::quantize_fp8(gate_weight, {.axis = -1});
@@ -47,7 +47,7 @@ int main() {
     size += want * want;
   }
   const double relative = std::sqrt(error / size);
-  std::printf("out %s, fp8 weights: relative L2 error %.2f %%\n",
-              exact.view().shape_text().c_str(), 100 * relative);
+  std::printf("out %s, fp8 weights: relative L2 error %.2f %%\n", exact.view().shape_text().c_str(),
+              100 * relative);
   return relative > 0 && relative < 0.1 ? 0 : 1;
 }

@@ -26,10 +26,10 @@ int main() {
               error.hint.c_str());
 
   // A context of its own that says what it chooses and takes no fallback.
-  const nereid::Context strict(
-      {.strict = 1, .log = [](nereid::LogLevel, std::string_view line) {
-         std::printf("log: %.*s\n", static_cast<int>(line.size()), line.data());
-       }});
+  const nereid::Context strict({.strict = 1, .log = [](nereid::LogLevel, std::string_view line) {
+                                  std::printf("log: %.*s\n", static_cast<int>(line.size()),
+                                              line.data());
+                                }});
   nereid::silu(x, y, {.context = &strict});
   return done ? 1 : 0;
 }

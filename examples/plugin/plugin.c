@@ -2,11 +2,11 @@
  * examples/plugin/plugin.c: a backend of two kernels in plain C, loaded by name.
  *
  * accepts() looks at dtypes and strides, prepare() keeps what run() needs, run() computes. */
+#include "nereid/plugin.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "nereid/plugin.h"
 
 typedef struct State {
   int64_t count;
@@ -84,7 +84,11 @@ static const nereid_plugin_kernel kernels[] = {
 };
 
 static const nereid_plugin plugin = {
-    NEREID_PLUGIN_VERSION, sizeof(nereid_plugin), "example", "1.0", kernels,
+    NEREID_PLUGIN_VERSION,
+    sizeof(nereid_plugin),
+    "example",
+    "1.0",
+    kernels,
     sizeof kernels / sizeof kernels[0],
 };
 

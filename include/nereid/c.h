@@ -118,7 +118,7 @@ typedef struct nereid_attribute {
 
 typedef struct nereid_call {
   uint32_t struct_size;
-  int32_t threads;     /* 0: as the context says */
+  int32_t threads; /* 0: as the context says */
   const char* op;
   const nereid_operand* operands;
   const nereid_attribute* attributes;
@@ -136,12 +136,12 @@ typedef void (*nereid_body)(void* body_context, int64_t index);
 /* Zeros mean the defaults. Hooks must not throw and may be called by several threads at once. */
 typedef struct nereid_context_options {
   uint32_t struct_size;
-  int32_t threads;     /* a call's threads unless it says; 0: NEREID_THREADS, else the cores */
-  int32_t strict;      /* 1: a fallback is an error, -1: it is not; 0: as NEREID_ON_FALLBACK says */
+  int32_t threads; /* a call's threads unless it says; 0: NEREID_THREADS, else the cores */
+  int32_t strict;  /* 1: a fallback is an error, -1: it is not; 0: as NEREID_ON_FALLBACK says */
   int32_t executor_width; /* threads that parallel_for has */
-  const char* backend; /* NULL: "cpu" for CPU tensors, "cuda" for CUDA ones */
-  const char* isa;     /* a level of `nereid info` as the highest to use; refused where absent */
-  void* user;          /* given to every hook */
+  const char* backend;    /* NULL: "cpu" for CPU tensors, "cuda" for CUDA ones */
+  const char* isa;        /* a level of `nereid info` as the highest to use; refused where absent */
+  void* user;             /* given to every hook */
   void* (*allocate)(void* user, size_t bytes, size_t alignment); /* NULL when it cannot */
   void (*release)(void* user, void* memory, size_t bytes);
   void (*log)(void* user, int32_t level, const char* line); /* this context's dispatch lines */
@@ -202,7 +202,7 @@ typedef struct nereid_shape {
   int32_t dtype;
   const char* name; /* lives as long as the library */
   int32_t rank;
-  int32_t present;  /* 0: an optional output that was not asked for */
+  int32_t present; /* 0: an optional output that was not asked for */
   int64_t sizes[NEREID_MAX_RANK];
 } nereid_shape;
 /* Fills at most `capacity` elements; `count` is how many there are. The elements lie

@@ -98,8 +98,8 @@ class Call {
     std::vector<Shape> list;
     for (int32_t i = 0; i < count; i++) {
       const nereid_shape& s = shapes[static_cast<size_t>(i)];
-      list.push_back({s.name, static_cast<DType>(s.dtype), {s.sizes, s.sizes + s.rank},
-                      s.present != 0});
+      list.push_back(
+          {s.name, static_cast<DType>(s.dtype), {s.sizes, s.sizes + s.rank}, s.present != 0});
     }
     return list;
   }
@@ -126,8 +126,9 @@ class Call {
   static constexpr int kMost = 16;
 
   nereid_call c() const {
-    return {sizeof(nereid_call), options_.threads, op_, operands_.data(), attributes_.data(),
-            operand_count_, attribute_count_, options_.backend};
+    return {sizeof(nereid_call), options_.threads,   op_,
+            operands_.data(),    attributes_.data(), operand_count_,
+            attribute_count_,    options_.backend};
   }
   nereid_status run_status() const {
     const nereid_call call = c();

@@ -21,16 +21,16 @@ enum class LogLevel : int32_t { dispatch = 1, info = 2, warning = 3 };
 
 // What is not set keeps its default. Hooks must not throw; several threads may call them at once.
 struct ContextOptions {
-  int threads = 0;                // a call's threads unless it says; 0: NEREID_THREADS or the cores
-  int strict = 0;                 // 1: a fallback is an error; -1: never; 0: NEREID_ON_FALLBACK
-  std::string backend = {};       // empty: "cpu"
-  std::string isa = {};           // the highest ISA level to use; refused where absent
+  int threads = 0;           // a call's threads unless it says; 0: NEREID_THREADS or the cores
+  int strict = 0;            // 1: a fallback is an error; -1: never; 0: NEREID_ON_FALLBACK
+  std::string backend = {};  // empty: "cpu"
+  std::string isa = {};      // the highest ISA level to use; refused where absent
   std::function<void*(size_t bytes, size_t alignment)> allocate = {};
   std::function<void(void* memory, size_t bytes)> release = {};
   std::function<void(LogLevel, std::string_view line)> log = {};  // this context's dispatch lines
   // Calls body(i) for each i in [0, count) on threads of your own; returns when all are done.
   std::function<void(int64_t count, const std::function<void(int64_t)>& body)> parallel_for = {};
-  int executor_width = 0;         // threads that parallel_for has
+  int executor_width = 0;  // threads that parallel_for has
 };
 
 // Backends, threads, memory and prepared calls. Calls without a context use the process's default
@@ -125,9 +125,11 @@ inline void set_log(std::function<void(LogLevel, std::string_view line)> sink) {
   static Sink& kept = *new Sink;  // another thread may be inside it while the process ends
   nereid_set_log(nullptr, nullptr);
   kept = std::move(sink);
-  nereid_set_log([](void* user, int32_t level, const char* line) {
-    (*static_cast<Sink*>(user))(static_cast<LogLevel>(level), line);
-  }, &kept);
+  nereid_set_log(
+      [](void* user, int32_t level, const char* line) {
+        (*static_cast<Sink*>(user))(static_cast<LogLevel>(level), line);
+      },
+      &kept);
 }
 
 }  // namespace nereid

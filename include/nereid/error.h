@@ -21,8 +21,8 @@ struct Error {
 // The error of this thread's last failed call.
 inline Error last_error() {
   const nereid_error& e = *nereid_last_error();
-  return {static_cast<nereid_status>(e.status), e.op, e.argument, e.got, e.allowed, e.hint,
-          e.message};
+  return {
+      static_cast<nereid_status>(e.status), e.op, e.argument, e.got, e.allowed, e.hint, e.message};
 }
 
 // Everything this library throws.
@@ -69,11 +69,11 @@ inline void check(nereid_status status) {
 }
 
 // A mistake that is found on this side of the C ABI.
-inline Error make_error(nereid_status status, std::string op, std::string argument,
-                        std::string got, std::string allowed) {
+inline Error make_error(nereid_status status, std::string op, std::string argument, std::string got,
+                        std::string allowed) {
   std::string message = op + ": " + argument + ": got " + got + ", allowed: " + allowed;
-  return {status, std::move(op), std::move(argument), std::move(got), std::move(allowed), "",
-          std::move(message)};
+  return {status, std::move(op),     std::move(argument), std::move(got), std::move(allowed),
+          "",     std::move(message)};
 }
 
 // A value or an Error.

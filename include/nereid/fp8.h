@@ -22,12 +22,12 @@ struct Fp8Block {
 };
 
 struct QuantizeFp8Options {
-  TensorView scale = {};              // f32; else from the largest finite magnitude
+  TensorView scale = {};  // f32; else from the largest finite magnitude
   std::optional<int> axis = {};
-  Fp8Block block = {};                // {1, 128} or {128, 128}
-  DType format = DType::f8e4m3;       // or f8e5m2
-  const char* overflow = "adjust";    // a given scale that is too small: raised and returned,
-                                      // "saturate": kept, "raise": NumericalOverflowError
+  Fp8Block block = {};              // {1, 128} or {128, 128}
+  DType format = DType::f8e4m3;     // or f8e5m2
+  const char* overflow = "adjust";  // a given scale that is too small: raised and returned,
+                                    // "saturate": kept, "raise": NumericalOverflowError
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
@@ -43,8 +43,8 @@ namespace detail {
 inline const char* granularity(const char* op, int rank, std::optional<int> axis,
                                const Fp8Block& block) {
   if (block && axis)
-    throw_error(make_error(NEREID_INVALID_ARGUMENT, op, "block", "a block and an axis",
-                           "one of the two"));
+    throw_error(
+        make_error(NEREID_INVALID_ARGUMENT, op, "block", "a block and an axis", "one of the two"));
   if (block) {
     if (block.cols == 128 && block.rows == 1) return "block_1x128";
     if (block.cols == 128 && block.rows == 128) return "block_128x128";
@@ -104,8 +104,7 @@ inline std::string first_raised(const Tensor& scale, const TensorView& given,
 inline QuantizedFp8 quantize_fp8(const TensorView& x, const QuantizeFp8Options& options = {}) {
   const char* word = detail::granularity("fp8_quantize", x.rank(), options.axis, options.block);
   const bool raises = std::string(options.overflow) == "raise";
-  const TensorView matrix =
-      detail::matrix_of(x, "fp8_quantize", std::string(word) == "tensor");
+  const TensorView matrix = detail::matrix_of(x, "fp8_quantize", std::string(word) == "tensor");
   const CallOptions how{options.backend, options.threads, options.context};
   const TensorView q_shape(static_cast<void*>(nullptr), options.format, matrix.sizes());
   auto fill = [&](Call& call, const TensorView& q) {
@@ -153,10 +152,9 @@ inline const char* granularity_of(const TensorView& q, const TensorView& scale) 
   }
   if (scale.rank() >= 1 && scale.size(-1) == rows) return "row";
   if (scale.rank() >= 1 && scale.size(-1) == cols) return "column";
-  throw_error(make_error(NEREID_SHAPE_MISMATCH, "fp8_dequantize", "scale",
-                         "shape " + scale.shape_text(),
-                         "[], [rows], [cols], [rows, cols/128] or [rows/128, cols/128] for " +
-                             q.shape_text()));
+  throw_error(make_error(
+      NEREID_SHAPE_MISMATCH, "fp8_dequantize", "scale", "shape " + scale.shape_text(),
+      "[], [rows], [cols], [rows, cols/128] or [rows/128, cols/128] for " + q.shape_text()));
 }
 
 inline TensorView scalar_of(const TensorView& scale) {
@@ -239,15 +237,19 @@ class Fp8GemmCall {
   DType default_dtype() const { return is_fp8(a_) ? bf16 : a_.dtype(); }
 
   const char* scales_of() const {
-    const bool a_blocks = a_scale_ && a_scale_.rank() >= 2, a_rows = a_scale_ && a_scale_.rank() == 1;
-    const bool b_blocks = b_scale_ && b_scale_.rank() >= 2, b_cols = b_scale_ && b_scale_.rank() == 1;
+    const bool a_blocks = a_scale_ && a_scale_.rank() >= 2,
+               a_rows = a_scale_ && a_scale_.rank() == 1;
+    const bool b_blocks = b_scale_ && b_scale_.rank() >= 2,
+               b_cols = b_scale_ && b_scale_.rank() == 1;
     if (a_blocks || b_blocks) return "block";
     const bool one = (!a_rows || a_scale_.count() == 1) && (!b_cols || b_scale_.count() == 1);
     return one ? "tensor" : "row_column";
   }
   void complete(const TensorView& operand, TensorView& scale) {
-    if (scale) scale = scalar_of(scale);
-    else if (is_fp8(operand)) scale = TensorView(&one_, {});
+    if (scale)
+      scale = scalar_of(scale);
+    else if (is_fp8(operand))
+      scale = TensorView(&one_, {});
   }
   void fill(Call& call) const {
     call.operand("a", a_).operand("b", b_);

@@ -51,13 +51,13 @@ inline RopeTable rope_table(const TensorView& positions, int64_t head_dim, doubl
 
 struct FusedRmsnormRopeOptions {
   double eps = 1e-6;
-  int64_t num_heads = 0;                 // 0: hidden / the last axis of cos
-  TensorView positions = {};             // i32 [B,S] or [S]: rows of the tables
-  TensorView residual = {};              // [B,S,H], added to x first
-  const char* pairs = "half";            // or "interleaved"
-  const char* cast = "after_weight";     // or "before_weight": round to x's dtype there too
-  bool round_between = false;            // round to x's dtype before the rotation
-  std::optional<DType> out_dtype = {};   // that of x; f8e4m3 and f8e5m2 come with row scales
+  int64_t num_heads = 0;                      // 0: hidden / the last axis of cos
+  TensorView positions = {};                  // i32 [B,S] or [S]: rows of the tables
+  TensorView residual = {};                   // [B,S,H], added to x first
+  const char* pairs = "half";                 // or "interleaved"
+  const char* cast = "after_weight";          // or "before_weight": round to x's dtype there too
+  bool round_between = false;                 // round to x's dtype before the rotation
+  std::optional<DType> out_dtype = {};        // that of x; f8e4m3 and f8e5m2 come with row scales
   TensorView out = {}, sum = {}, scale = {};  // memory for the results
   const char* backend = nullptr;
   int threads = 0;
@@ -92,8 +92,9 @@ inline TensorView plain_table(const TensorView& table, const char* name) {
   const int rank = table.rank();
   const bool ok = rank == 2 || (rank == 3 && table.size(0) == 1) ||
                   (rank == 4 && table.size(0) == 1 && table.size(2) == 1);
-  if (!ok) shape_mismatch("rmsnorm_rope", name, "shape " + table.shape_text(),
-                          "[S, D], [S, D/2], [1, S, D] or [1, S, 1, D]");
+  if (!ok)
+    shape_mismatch("rmsnorm_rope", name, "shape " + table.shape_text(),
+                   "[S, D], [S, D/2], [1, S, D] or [1, S, 1, D]");
   const int rows = rank == 2 ? 0 : 1;
   const int64_t sizes[] = {table.size(rows), table.size(-1)};
   const int64_t strides[] = {table.stride(rows), table.stride(-1)};
@@ -158,10 +159,10 @@ class RmsnormRopeCall {
     const int64_t hidden = x_.size(-1), d = plain.size(1);
     if (o_.num_heads <= 0 || o_.num_heads * d == hidden) return plain;
     if (o_.num_heads * 2 * d != hidden)
-      shape_mismatch("rmsnorm_rope", name,
-                     "head_dim " + std::to_string(d) + " with num_heads " +
-                         std::to_string(o_.num_heads),
-                     "num_heads * head_dim = " + std::to_string(hidden));
+      shape_mismatch(
+          "rmsnorm_rope", name,
+          "head_dim " + std::to_string(d) + " with num_heads " + std::to_string(o_.num_heads),
+          "num_heads * head_dim = " + std::to_string(hidden));
     memory = doubled_table(plain, std::string(o_.pairs) == "interleaved", how());
     return memory.view();
   }
@@ -182,8 +183,8 @@ class RmsnormRopeCall {
     sum_ = scale_ = {};
     if (residual_) sum_ = with_batch(output(o_.sum, x_.dtype(), sizes, allocate, result.sum), 3);
     if (quantizes())
-      scale_ = with_batch(output(o_.scale, f32, sizes.first(sizes.size() - 1), allocate,
-                                 result.scale), 2);
+      scale_ = with_batch(
+          output(o_.scale, f32, sizes.first(sizes.size() - 1), allocate, result.scale), 2);
   }
 
   void fill(Call& call) const {
@@ -220,8 +221,8 @@ inline void validate_rmsnorm_rope_inputs(const TensorView& x, const TensorView& 
 }
 
 struct FusedGatedMlpOptions {
-  const char* activation = "silu";  // "gelu", "gelu_tanh", "swiglu_oai"
-  const char* activate = "up";      // or "gate": Llama's order
+  const char* activation = "silu";            // "gelu", "gelu_tanh", "swiglu_oai"
+  const char* activate = "up";                // or "gate": Llama's order
   TensorView gate_bias = {}, up_bias = {};    // [I]; one [2I] as gate_bias for a joint weight
   TensorView gate_scale = {}, up_scale = {};  // f32 [I]: of 8-bit weights
   TensorView out = {};                        // memory for the result
@@ -236,9 +237,15 @@ class GatedMlpCall {
  public:
   GatedMlpCall(const TensorView& x, const TensorView& gate_weight, const TensorView& up_weight,
                const FusedGatedMlpOptions& options)
-      : o_(options), x_(with_batch(x, 2)), gate_weight_(gate_weight), up_weight_(up_weight),
-        gate_bias_(o_.gate_bias), up_bias_(o_.up_bias), gate_scale_(o_.gate_scale),
-        up_scale_(o_.up_scale), rank_(x.rank()) {
+      : o_(options),
+        x_(with_batch(x, 2)),
+        gate_weight_(gate_weight),
+        up_weight_(up_weight),
+        gate_bias_(o_.gate_bias),
+        up_bias_(o_.up_bias),
+        gate_scale_(o_.gate_scale),
+        up_scale_(o_.up_scale),
+        rank_(x.rank()) {
     if (x.rank() < 1) shape_mismatch("gated_mlp", "x", "shape []", "[..., H]");
     if (up_weight) return;
     split("gate_weight", gate_weight_, up_weight_);
@@ -301,7 +308,8 @@ class GatedMlpCall {
 // x[..., H], weights [I,H] of f32, f16, bf16 or an 8-bit float (with scales); result [..., I] in
 // x's dtype. Without up_weight, gate_weight is a joint [2I,H] whose rows alternate gate, up.
 inline Tensor fused_gated_mlp(const TensorView& x, const TensorView& gate_weight,
-                              const TensorView& up_weight, const FusedGatedMlpOptions& options = {}) {
+                              const TensorView& up_weight,
+                              const FusedGatedMlpOptions& options = {}) {
   return detail::GatedMlpCall(x, gate_weight, up_weight, options).run();
 }
 

@@ -41,9 +41,9 @@ inline PackedMatrix pack_b(const TensorView& b, const Context* context = nullptr
 
 // What follows a product before it is stored, in this order.
 struct PackedGemmOptions {
-  TensorView bias = {};             // [n]
-  const char* activation = nullptr; // an elementwise operator of one input: "gelu"
-  TensorView residual = {};         // the shape of c; may be c itself
+  TensorView bias = {};              // [n]
+  const char* activation = nullptr;  // an elementwise operator of one input: "gelu"
+  TensorView residual = {};          // the shape of c; may be c itself
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
@@ -56,9 +56,12 @@ inline void gemm(const TensorView& a, const PackedMatrix& b, const TensorView& c
                  const PackedGemmOptions& options = {}) {
   const nereid_tensor a_c = a.c(), c_c = c.c(), bias = options.bias.c(),
                       residual = options.residual.c();
-  const nereid_epilogue epilogue{sizeof(nereid_epilogue), options.threads,
-                                 options.bias ? &bias : nullptr, options.activation,
-                                 options.residual ? &residual : nullptr, options.backend};
+  const nereid_epilogue epilogue{sizeof(nereid_epilogue),
+                                 options.threads,
+                                 options.bias ? &bias : nullptr,
+                                 options.activation,
+                                 options.residual ? &residual : nullptr,
+                                 options.backend};
   check(nereid_gemm_packed(handle_of(options.context), &a_c, b.get(), &c_c, &epilogue));
 }
 

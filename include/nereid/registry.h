@@ -53,8 +53,8 @@ inline std::vector<OperatorInfo> operators() {
     nereid_op_info op{};
     op.struct_size = sizeof op;
     check(nereid_describe_op(i, &op));
-    OperatorInfo info{op.name, op.group, op.summary, op.signature, op.example, {},
-                      op.in_place != 0};
+    OperatorInfo info{op.name,    op.group, op.summary,      op.signature,
+                      op.example, {},       op.in_place != 0};
     for (int32_t a = 0; a < op.attribute_count; a++)
       info.attributes.push_back(detail::attribute_info(i, a));
     list.push_back(std::move(info));

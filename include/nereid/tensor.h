@@ -47,12 +47,12 @@ class TensorView {
 
   // A vector, array or span, as one axis or with sizes that it fills.
   template <std::ranges::contiguous_range R>
-    requires Element<std::ranges::range_value_t<R>>
-  TensorView(R&& range)  // NOLINT: implicit, so that vectors are operands
+  requires Element<std::ranges::range_value_t<R>> TensorView(
+      R&& range)  // NOLINT: implicit, so that vectors are operands
       : TensorView(std::ranges::data(range), {static_cast<int64_t>(std::ranges::size(range))}) {}
   template <std::ranges::contiguous_range R>
-    requires Element<std::ranges::range_value_t<R>>
-  TensorView(R&& range, std::initializer_list<int64_t> sizes)
+  requires Element<std::ranges::range_value_t<R>> TensorView(R&& range,
+                                                             std::initializer_list<int64_t> sizes)
       : TensorView(std::ranges::data(range), sizes) {
     if (count() != static_cast<int64_t>(std::ranges::size(range)))
       fail("sizes", shape_text(), std::to_string(std::ranges::size(range)) + " elements");
@@ -64,9 +64,7 @@ class TensorView {
   int64_t size(int axis) const { return sizes_[index(axis)]; }      // negative: from the end
   int64_t stride(int axis) const { return strides_[index(axis)]; }  // in elements
   std::span<const int64_t> sizes() const { return {sizes_.data(), static_cast<size_t>(rank_)}; }
-  std::span<const int64_t> strides() const {
-    return {strides_.data(), static_cast<size_t>(rank_)};
-  }
+  std::span<const int64_t> strides() const { return {strides_.data(), static_cast<size_t>(rank_)}; }
   bool read_only() const { return read_only_; }
   explicit operator bool() const { return present_; }
 
@@ -130,8 +128,15 @@ class TensorView {
 
   // For the C ABI; points into this view.
   nereid_tensor c() const {
-    return {sizeof(nereid_tensor), read_only_ ? uint32_t{NEREID_READ_ONLY} : 0u, data_,
-            static_cast<int32_t>(dtype_), rank_, sizes_.data(), strides_.data(), NEREID_CPU, 0};
+    return {sizeof(nereid_tensor),
+            read_only_ ? uint32_t{NEREID_READ_ONLY} : 0u,
+            data_,
+            static_cast<int32_t>(dtype_),
+            rank_,
+            sizes_.data(),
+            strides_.data(),
+            NEREID_CPU,
+            0};
   }
 
  private:

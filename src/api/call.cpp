@@ -2,6 +2,8 @@
 // src/api/call.cpp: reads a call without trusting it, and binds it.
 #include "api/call.h"
 
+#include <algorithm>
+
 namespace nrd {
 namespace {
 
@@ -13,7 +15,8 @@ Error misuse(std::string_view op, std::string_view argument, std::string got, st
 
 std::string dtype_words() {
   std::string words;
-  for (const DTypeInfo& d : all_dtypes()) words += (words.empty() ? "" : ", ") + std::string(d.word);
+  for (const DTypeInfo& d : all_dtypes())
+    words += (words.empty() ? "" : ", ") + std::string(d.word);
   return words;
 }
 
@@ -54,10 +57,26 @@ Attributes attributes_of(const nereid_call& head) {
   Attributes attributes;
   for (int32_t i = 0; i < head.attribute_count; i++) {
     const nereid_attribute& a = head.attributes[i];
-    if (a.word) attributes[a.name] = std::string(a.word);
-    else attributes[a.name] = a.number;
+    if (a.word)
+      attributes[a.name] = std::string(a.word);
+    else
+      attributes[a.name] = a.number;
   }
   return attributes;
+}
+
+// Whether offsets in bytes can be computed without overflow.
+bool strides_fit(const OperandDesc& operand) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  int64_t left = kMost / static_cast<int64_t>(byte_size(operand.dtype));
+  for (int d = 0; d < operand.sizes.size(); d++) {
+    int64_t reach = 0;
+    const int64_t steps = std::max<int64_t>(operand.sizes[d] - 1, 1);
+    if (__builtin_mul_overflow(operand.strides[d], steps, &reach)) return false;
+    if (reach < -left || reach > left) return false;
+    left -= reach < 0 ? -reach : reach;
+  }
+  return true;
 }
 
 uint64_t magnitude(int64_t x) {
@@ -135,14 +154,18 @@ Expected<OperandDesc> read_operand(const nereid_tensor& t, std::string_view op,
   }
   operand.strides = t.strides ? Dims(std::span(t.strides, static_cast<size_t>(t.rank)))
                               : contiguous_strides(operand.sizes);
+  if (!strides_fit(operand))
+    return make_error({ErrorCode::kShapeMismatch, std::string(op), std::string(name),
+                       "strides " + to_string(operand.strides), "a reach of less than 2^62 bytes",
+                       "strides are in elements"});
   return operand;
 }
 
 Expected<void> read_call(const nereid_call* given, Call& call) {
   NRD_TRY(read_struct(given, "nereid_call", call.head));
   if (call.head.op == nullptr) return null_error("nereid_call.op", "an operator's name");
-  NRD_TRY(check_count(call.op(), "operand_count", call.count(), kMaxCallOperands,
-                      call.head.operands));
+  NRD_TRY(
+      check_count(call.op(), "operand_count", call.count(), kMaxCallOperands, call.head.operands));
   NRD_TRY(check_count(call.op(), "attribute_count", call.head.attribute_count, kMaxCallOperands,
                       call.head.attributes));
   NRD_TRY(check_attributes(call.head));
@@ -175,8 +198,10 @@ void write_key(const Call& call, std::string_view backend, CallKey& key) {
     const nereid_attribute& a = call.head.attributes[i];
     key.add(std::string_view(a.name));
     key.add(static_cast<int64_t>(a.word != nullptr));
-    if (a.word) key.add(std::string_view(a.word));
-    else key.add(a.number);
+    if (a.word)
+      key.add(std::string_view(a.word));
+    else
+      key.add(a.number);
   }
   for (int i = 0; i < call.count(); i++) {
     key.add(call.name(i));
@@ -213,7 +238,8 @@ Expected<BoundCall> bind_call(const Call& call) {
   bound.desc.device.kind = call.device;
   for (int i = 0; i < call.count(); i++)
     bound.order.push_back(call.present[static_cast<size_t>(i)]
-                              ? bound.desc.signature().find_operand(call.name(i)) : -1);
+                              ? bound.desc.signature().find_operand(call.name(i))
+                              : -1);
   NRD_TRY(check_outputs(call, bound));
   return bound;
 }

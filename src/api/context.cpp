@@ -120,8 +120,10 @@ void Context::log_dispatch(const Plan& plan) const {
   const std::string line =
       fmt::format("{} -> {} {} ({})", plan.text(), plan.choice().backend->name(),
                   plan.choice().kernel->name(), reason);
-  if (log_hook_) log_hook_(log_user_, static_cast<int32_t>(LogLevel::kDispatch), line.c_str());
-  else log(LogLevel::kDispatch, line);
+  if (log_hook_)
+    log_hook_(log_user_, static_cast<int32_t>(LogLevel::kDispatch), line.c_str());
+  else
+    log(LogLevel::kDispatch, line);
 }
 
 Expected<std::shared_ptr<Context>*> context_of(nereid_context* handle) {
@@ -143,8 +145,10 @@ struct DefaultContext {
 
   DefaultContext() {
     auto made = nrd::Context::make({});
-    if (made) handle = new nereid_context{*made, true};
-    else error = made.error();
+    if (made)
+      handle = new nereid_context{*made, true};
+    else
+      error = made.error();
   }
 };
 
@@ -205,7 +209,8 @@ void nereid_pop_backend(void) {
 
 void nereid_set_log(void (*log)(void* user, int32_t level, const char* line), void* user) {
   nrd::guarded([&]() -> nrd::Expected<void> {
-    if (!log) nrd::set_log_sink({});
+    if (!log)
+      nrd::set_log_sink({});
     else
       nrd::set_log_sink([log, user](nrd::LogLevel level, std::string_view line) {
         log(user, static_cast<int32_t>(level), std::string(line).c_str());

@@ -43,8 +43,8 @@ class Context {
   std::string backend_;
   void* log_user_ = nullptr;
   void (*log_hook_)(void*, int32_t, const char*) = nullptr;
-  std::unique_ptr<Executor> executor_;             // null: the default pool
-  std::unique_ptr<KernelRegistry> own_registry_;   // with an ISA cap of its own
+  std::unique_ptr<Executor> executor_;            // null: the default pool
+  std::unique_ptr<KernelRegistry> own_registry_;  // with an ISA cap of its own
   KernelRegistry* registry_ = nullptr;
   WorkspacePool workspaces_{allocator_};
   WorkspacePool temporaries_{allocator_};

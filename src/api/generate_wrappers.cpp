@@ -99,8 +99,8 @@ std::string comment(const Op& op) {
   add_shapes(op, text);
   if (op.in_place == InPlace::kYes) text += "// In place.\n";
   if (!op.constant.empty())
-    text += fmt::format("// Prepare a plan with {} constant (call.h), or see packed.h.\n",
-                        op.constant);
+    text +=
+        fmt::format("// Prepare a plan with {} constant (call.h), or see packed.h.\n", op.constant);
   return text;
 }
 
@@ -148,8 +148,8 @@ std::string body(const Op& op, const std::vector<Parameter>& list, bool own_opti
   std::string text = fmt::format("  Call call(\"{}\", {});\n", op.name, how);
   std::vector<std::string> parts;
   for (const Parameter& p : list)
-    parts.push_back(fmt::format(".operand(\"{}\", {}{})", p.name, p.required ? "" : "options.",
-                                p.name));
+    parts.push_back(
+        fmt::format(".operand(\"{}\", {}{})", p.name, p.required ? "" : "options.", p.name));
   text += wrap("  call", parts, "      ") + ";\n";
   parts.clear();
   for (const NumberAttribute& n : op.numbers)

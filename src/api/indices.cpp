@@ -71,7 +71,8 @@ Expected<void> check_indices(const Desc& desc, std::span<const IndexCheck> check
                          desc.signature().operands[check.operand].name,
                          fmt::format("{} at element {}", bad_value, bad_index),
                          check.limit > 0 ? fmt::format("0 to {}", check.limit - 1)
-                                         : "nothing: the table is empty", ""});
+                                         : "nothing: the table is empty",
+                         ""});
   }
   return {};
 }

@@ -9,15 +9,17 @@
 namespace nrd {
 
 void* Allocator::allocate(size_t bytes) const {
-  if (!allocate_hook) return ::operator new(bytes, std::align_val_t{kWorkspaceAlignment});
+  if (!allocate_hook) return ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
   void* memory = allocate_hook(user, bytes, kWorkspaceAlignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
 void Allocator::release(void* memory, size_t bytes) const {
-  if (!allocate_hook) ::operator delete(memory, std::align_val_t{kWorkspaceAlignment});
-  else if (release_hook) release_hook(user, memory, bytes);
+  if (!allocate_hook)
+    ::operator delete (memory, std::align_val_t{kWorkspaceAlignment});
+  else if (release_hook)
+    release_hook(user, memory, bytes);
 }
 
 Block::Block(const Allocator& allocator, size_t bytes)

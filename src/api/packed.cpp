@@ -21,14 +21,27 @@ namespace nrd {
 namespace {
 
 nereid_tensor tensor_of(void* data, DType dtype, int rank, const int64_t* sizes) {
-  return {sizeof(nereid_tensor), 0, data, static_cast<int32_t>(dtype), rank, sizes, nullptr,
-          NEREID_CPU, 0};
+  return {sizeof(nereid_tensor),
+          0,
+          data,
+          static_cast<int32_t>(dtype),
+          rank,
+          sizes,
+          nullptr,
+          NEREID_CPU,
+          0};
 }
 
 nereid_call call_of(const char* op, std::span<const nereid_operand> operands,
                     const nereid_epilogue& how) {
-  return {sizeof(nereid_call), how.threads, op, operands.data(), nullptr,
-          static_cast<int32_t>(operands.size()), 0, how.backend};
+  return {sizeof(nereid_call),
+          how.threads,
+          op,
+          operands.data(),
+          nullptr,
+          static_cast<int32_t>(operands.size()),
+          0,
+          how.backend};
 }
 
 Expected<void> check_dtype(DType dtype) {
@@ -41,8 +54,8 @@ Expected<void> check_dtype(DType dtype) {
     if (allowed.find(allowed_words(b.dtypes)) == allowed.npos)
       allowed += (allowed.empty() ? "" : ", ") + allowed_words(b.dtypes);
   }
-  return make_error({ErrorCode::kUnsupportedDtype, "pack_b", "b", std::string(word(dtype)),
-                     allowed, "convert it with cast"});
+  return make_error({ErrorCode::kUnsupportedDtype, "pack_b", "b", std::string(word(dtype)), allowed,
+                     "convert it with cast"});
 }
 
 Expected<void> pack(nereid_context* handle, const nereid_tensor* given, nereid_packed** out) {
@@ -67,8 +80,8 @@ Expected<void> pack(nereid_context* handle, const nereid_tensor* given, nereid_p
   packed->isa = (**context)->isa_word();
   Expected<int64_t> count = element_count(operand->sizes, byte_size(packed->stored));
   if (!count) return count.error();
-  packed->data = Block((**context)->allocator(),
-                       static_cast<size_t>(*count) * byte_size(packed->stored));
+  packed->data =
+      Block((**context)->allocator(), static_cast<size_t>(*count) * byte_size(packed->stored));
   if (*count > 0) {
     const nereid_tensor to =
         tensor_of(packed->data.data(), packed->stored, 2, packed->sizes.data());
@@ -125,8 +138,7 @@ class PackedGemm {
     WorkspacePool::Lease lease(
         context_.temporaries(),
         follows && !in_place ? static_cast<size_t>(count) * sizeof(float) : 0);
-    nereid_tensor between =
-        in_place ? c_ : tensor_of(lease.data(), DType::kF32, c_.rank, c_.sizes);
+    nereid_tensor between = in_place ? c_ : tensor_of(lease.data(), DType::kF32, c_.rank, c_.sizes);
     NRD_TRY(product(follows ? between : c_));
     if (bias_) NRD_TRY(step("vec_add", between, &*bias_, how_.activation || residual_));
     if (how_.activation) NRD_TRY(step(how_.activation, between, nullptr, residual_.has_value()));
@@ -227,9 +239,9 @@ void nereid_packed_destroy(nereid_packed* packed) { delete packed; }
 nereid_status nereid_describe_packed(const nereid_packed* packed, nereid_packed_info* info) {
   return nrd::guarded([&]() -> nrd::Expected<void> {
     if (!packed) return nrd::null_error("packed", "a matrix of nereid_pack_b");
-    const nereid_packed_info known{sizeof known, static_cast<int32_t>(packed->dtype),
-                                   packed->sizes[0], packed->sizes[1], packed->data.bytes(),
-                                   packed->isa.c_str()};
+    const nereid_packed_info known{sizeof known,         static_cast<int32_t>(packed->dtype),
+                                   packed->sizes[0],     packed->sizes[1],
+                                   packed->data.bytes(), packed->isa.c_str()};
     return nrd::write_struct(known, info, "nereid_packed_info");
   });
 }

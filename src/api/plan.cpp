@@ -36,7 +36,8 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
   auto plan = std::make_unique<Plan>();
   plan->bound_ = std::move(*bound);
   Desc& desc = plan->bound_.desc;
-  if (with_constants) NRD_TRY(plan->take_constants(call));
+  if (with_constants)
+    NRD_TRY(plan->take_constants(call));
   else
     for (OperandDesc& operand : desc.operands) operand.constant = false;
 

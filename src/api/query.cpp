@@ -52,8 +52,8 @@ Expected<void> describe_attribute(int32_t op_index, int32_t index, nereid_attrib
   if (!op) return op.error();
   if (index < 0 || index >= attribute_count(**op))
     return make_error({ErrorCode::kInvalidArgument, (*op)->name, "attribute index",
-                       fmt::format("{}", index),
-                       fmt::format("less than {}", attribute_count(**op)), ""});
+                       fmt::format("{}", index), fmt::format("less than {}", attribute_count(**op)),
+                       ""});
   nereid_attribute_info known{};
   const auto at = static_cast<size_t>(index);
   const size_t numbers = (*op)->numbers.size();
@@ -89,17 +89,17 @@ Expected<void> describe_backend(Context& context, int32_t index, nereid_backend_
   const std::shared_lock lock(registry_mutex());
   std::vector<Backend*> backends = context.registry().backends();
   if (index < 0 || static_cast<size_t>(index) >= backends.size())
-    return make_error({ErrorCode::kInvalidArgument, "", "backend index",
-                       fmt::format("{}", index), fmt::format("0 to {}", backends.size() - 1),
-                       "see nereid_backend_count"});
+    return make_error({ErrorCode::kInvalidArgument, "", "backend index", fmt::format("{}", index),
+                       fmt::format("0 to {}", backends.size() - 1), "see nereid_backend_count"});
   Backend& backend = *backends[static_cast<size_t>(index)];
   thread_local std::string name, version, reason;
   Expected<void> loaded = backend.load();
   name = backend.name();
   version = loaded ? backend.version() : "";
   reason = loaded ? "" : loaded.error().message();
-  const nereid_backend_info known{sizeof known, static_cast<bool>(loaded), name.c_str(),
-                                  version.c_str(), reason.c_str(), backend.peer()};
+  const nereid_backend_info known{sizeof known,   static_cast<bool>(loaded),
+                                  name.c_str(),   version.c_str(),
+                                  reason.c_str(), backend.peer()};
   return write_struct(known, info, "nereid_backend_info");
 }
 
@@ -208,8 +208,8 @@ int32_t nereid_backend_count(nereid_context* context) {
 
 nereid_status nereid_describe_backend(nereid_context* context, int32_t index,
                                       nereid_backend_info* info) {
-  return nrd::with_context(
-      context, [&](nrd::Context& c) { return nrd::describe_backend(c, index, info); });
+  return nrd::with_context(context,
+                           [&](nrd::Context& c) { return nrd::describe_backend(c, index, info); });
 }
 
 nereid_status nereid_explain(nereid_context* context, const nereid_call* call, const char** text) {

@@ -36,8 +36,8 @@ Expected<void> run_call(Context& context, const nereid_call* given) {
     const auto at = static_cast<size_t>(i);
     data[at] = call.present[at] ? call.tensors[at].data : nullptr;
   }
-  return (*plan)->run(context, std::span(data.data(), static_cast<size_t>(call.count())),
-                      nullptr, 0, call.head.threads);
+  return (*plan)->run(context, std::span(data.data(), static_cast<size_t>(call.count())), nullptr,
+                      0, call.head.threads);
 }
 
 namespace {
@@ -74,8 +74,8 @@ Expected<void> run_plan(const nereid_plan& handle, void* const* data, int32_t co
                        fmt::format("{}, a pointer an operand", plan.operand_count()), ""});
   if (count > 0 && !data) return null_error("data", "a pointer an operand", op);
   if (threads < 0)
-    return make_error({ErrorCode::kInvalidArgument, op, "threads", fmt::format("{}", threads),
-                       "0 or more", ""});
+    return make_error(
+        {ErrorCode::kInvalidArgument, op, "threads", fmt::format("{}", threads), "0 or more", ""});
   return plan.run(*handle.context, std::span(data, static_cast<size_t>(count)), workspace,
                   workspace_bytes, threads > 0 ? threads : handle.threads);
 }
@@ -121,8 +121,7 @@ nereid_status nereid_run(nereid_context* context, const nereid_call* call) {
   });
 }
 
-nereid_status nereid_prepare(nereid_context* context, const nereid_call* call,
-                             nereid_plan** plan) {
+nereid_status nereid_prepare(nereid_context* context, const nereid_call* call, nereid_plan** plan) {
   return nrd::guarded([&] { return nrd::prepare_call(context, call, plan); });
 }
 
@@ -143,8 +142,8 @@ void nereid_plan_destroy(nereid_plan* plan) { delete plan; }
 nereid_status nereid_describe_plan(const nereid_plan* plan, nereid_plan_info* info) {
   return nrd::guarded([&]() -> nrd::Expected<void> {
     if (!plan) return nrd::null_error("plan", "a plan of nereid_prepare");
-    const nereid_plan_info known{sizeof known, plan->threads, plan->backend.c_str(),
-                                 plan->kernel.c_str(), plan->isa.c_str(), plan->note.c_str(),
+    const nereid_plan_info known{sizeof known,           plan->threads,     plan->backend.c_str(),
+                                 plan->kernel.c_str(),   plan->isa.c_str(), plan->note.c_str(),
                                  plan->fallback.c_str(), plan->text.c_str()};
     return nrd::write_struct(known, info, "nereid_plan_info");
   });

@@ -46,9 +46,10 @@ struct LastError {
   void keep(const Error& from) {
     error = from;
     message = from.message();
-    view = {sizeof(nereid_error), static_cast<int32_t>(error.code), error.op.c_str(),
-            error.argument.c_str(), error.got.c_str(), error.allowed.c_str(),
-            error.hint.c_str(), message.c_str()};
+    view = {sizeof(nereid_error), static_cast<int32_t>(error.code),
+            error.op.c_str(),     error.argument.c_str(),
+            error.got.c_str(),    error.allowed.c_str(),
+            error.hint.c_str(),   message.c_str()};
   }
 };
 

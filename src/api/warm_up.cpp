@@ -23,9 +23,10 @@ std::map<std::string, int64_t, std::less<>> example_sizes(std::string_view text)
 }
 
 Expected<void> warm_up_case(Context& context, const Op& op, DType dtype) {
-  Expected<Desc> desc = bind_case(
-      op, {.sizes = example_sizes(op.shape), .dtypes = std::string(word(dtype)),
-           .attributes = {}, .optional = {}});
+  Expected<Desc> desc = bind_case(op, {.sizes = example_sizes(op.shape),
+                                       .dtypes = std::string(word(dtype)),
+                                       .attributes = {},
+                                       .optional = {}});
   if (!desc) return desc.error();
   for (OperandDesc& operand : desc->operands) operand.constant = false;
   const std::string_view scoped = thread_backend();

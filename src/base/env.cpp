@@ -14,7 +14,7 @@ constexpr std::array<EnvVariable, 8> kVariables = {{
     {"NEREID_LOG", "comma list of dispatch, info, warning: these lines go to stderr"},
     {"NEREID_ON_FALLBACK", "error: a kernel other than the best one is an error (strict mode)"},
     {"NEREID_PLUGINS", "colon-separated shared libraries with further kernels"},
-    {"NEREID_CACHE_DIR", "folder of tuned configurations and device profiles"},
+    {"NEREID_PEERS_DIR", "folder that holds the libraries of peers, searched first"},
     {"NEREID_EXPECT_CUDA", "1: a missing CUDA device fails the tests instead of skipping them"},
     {"NO_COLOR", "any value: no colours in the output of the command line"},
 }};

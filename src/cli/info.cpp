@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "cli/session.h"
+#include "dispatch/devices.h"
 #include "version.h"
 #include "workbench/environment.h"
 
@@ -31,13 +32,8 @@ void show_machine(const Machine& machine) {
                            p.nominal.f32_fma, p.nominal_ghz, p.nominal_dram_gbps);
 }
 
-void show_parts() {
-  // Parts that are built in; what is missing says so.
-#ifdef NEREID_WITH_CUDA
-  std::cout << "cuda    built in\n";
-#else
-  std::cout << "cuda    not built in (preset cuda)\n";
-#endif
+void show_devices() {
+  for (const std::string& line : describe_devices()) std::cout << "device  " << line << "\n";
 }
 
 void show_peaks(const Machine& machine, const std::string& threads) {
@@ -75,7 +71,7 @@ void add_info(CLI::App& app, Session& session) {
   verb->callback([&session, peaks, threads] {
     const Machine& machine = session.registry().machine();
     show_machine(machine);
-    show_parts();
+    show_devices();
     if (*peaks) show_peaks(machine, *threads);
     std::cout << "environment\n";
     show_settings();

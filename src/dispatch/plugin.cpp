@@ -33,8 +33,12 @@ class PluginDesc {
       attributes_.push_back({desc.op->numbers[i].name.c_str(), nullptr, desc.numbers[i]});
     for (size_t i = 0; i < desc.op->choices.size(); i++)
       attributes_.push_back({desc.op->choices[i].name.c_str(), desc.choices[i].c_str(), 0});
-    view_ = {sizeof(nereid_desc), desc.op->name.c_str(), static_cast<int32_t>(operands_.size()),
-             operands_.data(), static_cast<int32_t>(attributes_.size()), attributes_.data()};
+    view_ = {sizeof(nereid_desc),
+             desc.op->name.c_str(),
+             static_cast<int32_t>(operands_.size()),
+             operands_.data(),
+             static_cast<int32_t>(attributes_.size()),
+             attributes_.data()};
   }
   PluginDesc(const PluginDesc&) = delete;
   PluginDesc& operator=(const PluginDesc&) = delete;
@@ -48,8 +52,8 @@ class PluginDesc {
 
 Error kernel_error(ErrorCode code, const std::string& op, const nereid_plugin_kernel& kernel,
                    std::string got) {
-  return make_error({code, op, fmt::format("plug-in kernel {}", kernel.name), std::move(got), "",
-                     ""});
+  return make_error(
+      {code, op, fmt::format("plug-in kernel {}", kernel.name), std::move(got), "", ""});
 }
 
 // Calls a function of the plug-in. Not zero is a refusal with its reason; nothing it throws
@@ -123,8 +127,9 @@ class PluginKernel final : public Kernel {
       return kernel_error(ErrorCode::kUnsupported, desc.op->name, kernel_,
                           "cuda memory, which plug-ins do not see");
     const PluginDesc view(desc, {});
-    return call(kernel_, desc.op->name, "accepts", ErrorCode::kUnsupported,
-                [&](char* reason, size_t size) { return kernel_.accepts(view.get(), reason, size); });
+    return call(
+        kernel_, desc.op->name, "accepts", ErrorCode::kUnsupported,
+        [&](char* reason, size_t size) { return kernel_.accepts(view.get(), reason, size); });
   }
 
   Expected<std::unique_ptr<PreparedKernel>> prepare(
@@ -188,8 +193,9 @@ class PluginReader {
     } catch (...) {
       return error(ErrorCode::kEnvironment, "an exception out of " NEREID_PLUGIN_ENTRY, "");
     }
-    if (!plugin) return error(ErrorCode::kInvalidArgument, "null from " NEREID_PLUGIN_ENTRY,
-                              "a nereid_plugin");
+    if (!plugin)
+      return error(ErrorCode::kInvalidArgument, "null from " NEREID_PLUGIN_ENTRY,
+                   "a nereid_plugin");
     NRD_TRY(check(*plugin));
     return plugin;
   }
@@ -232,9 +238,9 @@ class PluginReader {
       return misuse(fmt::format("nereid_plugin.struct_size {}", plugin.struct_size),
                     fmt::format("at least {}", sizeof(nereid_plugin)), "set it to sizeof");
     if (!is_name(plugin.backend))
-      return misuse(plugin.backend ? fmt::format("backend name '{}'", plugin.backend)
-                                   : "a null backend name",
-                    "letters, digits, _ and -");
+      return misuse(
+          plugin.backend ? fmt::format("backend name '{}'", plugin.backend) : "a null backend name",
+          "letters, digits, _ and -");
     if (plugin.kernel_count == 0 || !plugin.kernels) return misuse("no kernels", "at least one");
     if (plugin.kernels->struct_size < sizeof(nereid_plugin_kernel))
       return misuse(fmt::format("kernels[0].struct_size {}", plugin.kernels->struct_size),
@@ -247,8 +253,7 @@ class PluginReader {
       return misuse(at + " without a name or an operator", "both");
     Expected<const Op*> op = find_op(kernel.op);
     if (!op)
-      return error(ErrorCode::kUnknownName,
-                   fmt::format("{} for the operator '{}'", at, kernel.op),
+      return error(ErrorCode::kUnknownName, fmt::format("{} for the operator '{}'", at, kernel.op),
                    "operators of the catalogue", op.error().hint);
     const std::pair<const char*, bool> functions[] = {{"accepts", kernel.accepts != nullptr},
                                                       {"prepare", kernel.prepare != nullptr},

@@ -67,99 +67,103 @@ bool core_is_contiguous(const OperandDesc& operand, int core_rank) {
 
 Expected<Evaluation> Evaluation::prepare(const Desc& desc, const Definition& definition) {
   const Signature& s = desc.signature();
-  Evaluation e;
-  e.definition_ = definition;
-  e.numbers_ = desc.numbers;
-  e.types_ = desc.types;
-  for (int axis : s.core) e.sizes_.push_back(static_cast<size_t>(desc.axes[static_cast<size_t>(axis)]));
   if (definition.operands != static_cast<int>(s.operands.size()) ||
-      definition.sizes != static_cast<int>(e.sizes_.size()) ||
+      definition.sizes != static_cast<int>(s.core.size()) ||
       definition.numbers > static_cast<int>(desc.numbers.size()) ||
       definition.types != static_cast<int>(desc.types.size()))
     return make_error({.code = ErrorCode::kInternal, .op = desc.op->name,
                        .argument = "definition", .got = "other parameters than the signature has",
                        .hint = s.text});
+  Evaluation e;
+  e.definition_ = definition;
+  e.numbers_ = desc.numbers;
+  e.types_ = desc.types;
+  for (int axis : s.core) e.sizes_.push_back(static_cast<size_t>(desc.axes[static_cast<size_t>(axis)]));
+  if (!s.core.empty() && s.axes[static_cast<size_t>(s.core[0])].separable) e.cut_ = 0;
 
-  std::vector<int> outer_axes;  // of the signature; leading axes stand in front of them
-  for (size_t i = 0; i < s.axes.size(); i++)
-    if (!s.axes[i].core && s.axes[i].numerator < 0) outer_axes.push_back(static_cast<int>(i));
+  std::vector<int> outer_axes;
   for (int64_t size : desc.leading) e.outer_sizes_.push_back(size);
-  for (int axis : outer_axes) e.outer_sizes_.push_back(desc.axes[static_cast<size_t>(axis)]);
-  for (int64_t size : e.outer_sizes_) e.instances_ *= size;
+  for (size_t i = 0; i < s.axes.size(); i++) {
+    if (s.axes[i].core || s.axes[i].numerator >= 0) continue;
+    outer_axes.push_back(static_cast<int>(i));
+    e.outer_sizes_.push_back(desc.axes[i]);
+  }
+  for (size_t i = 0; i < s.operands.size(); i++) e.add_operand(desc, i, outer_axes);
+  e.fold_outer_axes();
+  e.choose_grain();
+  return e;
+}
 
-  const int cut_axis = !s.core.empty() && s.axes[static_cast<size_t>(s.core[0])].separable
-                           ? s.core[0] : -1;
-  if (cut_axis >= 0) e.cut_ = 0;
-
-  size_t offset = 0;
-  for (size_t i = 0; i < s.operands.size(); i++) {
-    const OperandSpec& spec = s.operands[i];
-    const OperandDesc& given = desc.operands[i];
-    Operand operand;
-    operand.present = given.present;
-    operand.output = spec.output;
-    operand.dtype = given.dtype;
-    operand.native = definition.native[i];
-    operand.sizes = given.sizes;
-    operand.strides = given.strides;
-    operand.outer_strides.assign(e.outer_sizes_.size(), 0);
-    if (!given.present) {
-      e.operands_.push_back(std::move(operand));
-      continue;
-    }
+void Evaluation::add_operand(const Desc& desc, size_t index, const std::vector<int>& outer_axes) {
+  const Signature& s = desc.signature();
+  const OperandSpec& spec = s.operands[index];
+  const OperandDesc& given = desc.operands[index];
+  Operand operand;
+  operand.present = given.present;
+  operand.output = spec.output;
+  operand.dtype = given.dtype;
+  operand.native = definition_.native[index];
+  operand.sizes = given.sizes;
+  operand.strides = given.strides;
+  operand.outer_strides.assign(outer_sizes_.size(), 0);
+  if (given.present) {
     int core_rank = 0;
     for (const AxisRef& ref : spec.axes) core_rank += s.axes[static_cast<size_t>(ref.axis)].core;
     operand.copied = operand.dtype != operand.native || !core_is_contiguous(given, core_rank);
-    const auto bytes = static_cast<int64_t>(byte_size(operand.native));
-    Dims strides = operand.copied ? contiguous_strides(given.sizes) : given.strides;
-    const int extra = given.sizes.size() - static_cast<int>(spec.axes.size());
-    const int lead = desc.leading.size();
-    for (int d = 0; d < extra; d++)
-      if (given.sizes[d] != 1)
-        operand.outer_strides[static_cast<size_t>(lead - extra + d)] = strides[d] * bytes;
-    for (int d = 0; d < static_cast<int>(spec.axes.size()); d++) {
-      const int axis = spec.axes[static_cast<size_t>(d)].axis;
-      for (size_t o = 0; o < outer_axes.size(); o++)
-        if (outer_axes[o] == axis)
-          operand.outer_strides[static_cast<size_t>(lead) + o] = strides[extra + d] * bytes;
-      // The cut needs the axis outermost in the core, else a cut instance would be strided.
-      if (axis == cut_axis) {
-        operand.cut_stride = strides[extra + d] * bytes;
-        const int core_position = core_rank - (static_cast<int>(spec.axes.size()) - d);
-        if (core_position != 0) e.cut_ = -1;
-      }
-    }
+    set_strides(operand, desc, spec, outer_axes, core_rank);
     if (operand.copied) {
-      operand.workspace_offset = offset;
+      operand.workspace_offset = workspace_bytes_;
       int64_t count = 1;
       for (int64_t size : given.sizes) count *= size;
-      offset += align_up(static_cast<size_t>(count * bytes));
+      workspace_bytes_ += align_up(static_cast<size_t>(count) * byte_size(operand.native));
     }
-    e.operands_.push_back(std::move(operand));
   }
-  e.workspace_bytes_ = offset;
+  operands_.push_back(std::move(operand));
+}
 
-  // Fold outer axes into the cut axis while they lie behind each other in every operand: an
-  // elementwise call on a contiguous array is one long instance.
-  while (e.cut_ == 0 && !e.outer_sizes_.empty()) {
-    const auto last = e.outer_sizes_.size() - 1;
-    const auto size = static_cast<int64_t>(e.sizes_[0]);
-    bool folds = s.core.size() == 1;
-    for (const Operand& o : e.operands_)
-      folds = folds && (!o.present || o.outer_strides[last] == o.cut_stride * size);
-    if (!folds) break;
-    e.sizes_[0] *= static_cast<size_t>(e.outer_sizes_[last]);
-    e.instances_ = 1;
-    e.outer_sizes_.pop_back();
-    for (int64_t outer : e.outer_sizes_) e.instances_ *= outer;
-    for (Operand& o : e.operands_) o.outer_strides.pop_back();
+// Bytes between neighbours along every outer axis and the cut axis, in what the definition reads.
+void Evaluation::set_strides(Operand& operand, const Desc& desc, const OperandSpec& spec,
+                             const std::vector<int>& outer_axes, int core_rank) {
+  const auto bytes = static_cast<int64_t>(byte_size(operand.native));
+  const Dims strides = operand.copied ? contiguous_strides(operand.sizes) : operand.strides;
+  const int named = static_cast<int>(spec.axes.size());
+  const int extra = operand.sizes.size() - named, lead = desc.leading.size();
+  for (int d = 0; d < extra; d++)
+    if (operand.sizes[d] != 1)
+      operand.outer_strides[static_cast<size_t>(lead - extra + d)] = strides[d] * bytes;
+  for (int d = 0; d < named; d++) {
+    const int axis = spec.axes[static_cast<size_t>(d)].axis;
+    for (size_t o = 0; o < outer_axes.size(); o++)
+      if (outer_axes[o] == axis)
+        operand.outer_strides[static_cast<size_t>(lead) + o] = strides[extra + d] * bytes;
+    if (cut_ < 0 || axis != desc.signature().core[0]) continue;
+    operand.cut_stride = strides[extra + d] * bytes;
+    // The cut needs the axis outermost in the core, else a cut instance would be strided.
+    if (core_rank != named - d) cut_ = -1;
   }
+}
 
-  int64_t points = 1;
-  for (size_t i = 0; i < e.sizes_.size(); i++)
-    if (!(e.cut_ == 0 && i == 0)) points *= std::max<int64_t>(1, static_cast<int64_t>(e.sizes_[i]));
-  e.grain_ = std::max<int64_t>(1, kPointsPerThread / points);
-  return e;
+// Folds outer axes into the cut axis while they lie behind each other in every operand: an
+// elementwise call on a contiguous array is one long instance.
+void Evaluation::fold_outer_axes() {
+  while (cut_ == 0 && sizes_.size() == 1 && !outer_sizes_.empty()) {
+    const size_t last = outer_sizes_.size() - 1;
+    const auto size = static_cast<int64_t>(sizes_[0]);
+    for (const Operand& o : operands_)
+      if (o.present && o.outer_strides[last] != o.cut_stride * size) return;
+    sizes_[0] *= static_cast<size_t>(outer_sizes_[last]);
+    outer_sizes_.pop_back();
+    for (Operand& o : operands_) o.outer_strides.pop_back();
+  }
+}
+
+void Evaluation::choose_grain() {
+  instances_ = 1;
+  for (int64_t size : outer_sizes_) instances_ *= size;
+  int64_t points = 1;  // of one work item
+  for (size_t i = cut_ == 0 ? 1 : 0; i < sizes_.size(); i++)
+    points *= std::max<int64_t>(1, static_cast<int64_t>(sizes_[i]));
+  grain_ = std::max<int64_t>(1, kPointsPerThread / points);
 }
 
 void Evaluation::convert_inputs(void* const* pointers, char* workspace, const Exec& exec) const {

@@ -38,6 +38,12 @@ class Evaluation {
     int64_t cut_stride = 0;              // bytes per step of the cut axis
   };
 
+  void add_operand(const Desc& desc, size_t index, const std::vector<int>& outer_axes);
+  void set_strides(Operand& operand, const Desc& desc, const OperandSpec& spec,
+                   const std::vector<int>& outer_axes, int core_rank);
+  void fold_outer_axes();
+  void choose_grain();
+
   void convert_inputs(void* const* pointers, char* workspace, const Exec& exec) const;
   void convert_outputs(void* const* pointers, const char* workspace, const Exec& exec) const;
   void run_range(char* const* bases, int64_t begin, int64_t end) const;

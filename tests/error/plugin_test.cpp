@@ -54,8 +54,7 @@ TEST(Plugin, WhatItThrowsBecomesAnError) {
   EXPECT_NE(run.message.find("an exception out of run: run threw"), run.message.npos)
       << run.message;
   EXPECT_NE(error_of("relu", "throws").message.find("accepts threw"), std::string::npos);
-  EXPECT_NE(error_of("tanh", "throws").message.find("exception out of prepare"),
-            std::string::npos);
+  EXPECT_NE(error_of("tanh", "throws").message.find("exception out of prepare"), std::string::npos);
   EXPECT_NE(error_of("exp", "throws").message.find("run returned 3"), std::string::npos);
   const nereid::Error missing = error_of("gelu", "throws");
   EXPECT_EQ(missing.status, NEREID_UNSUPPORTED) << missing.message;

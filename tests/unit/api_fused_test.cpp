@@ -65,8 +65,7 @@ TEST(Packed, Epilogue) {
   // bf16, and the residual is c itself: rounded once at the end.
   const Tensor half = as(TensorView(residual, {3, 6}), nereid::bf16);
   const Tensor start = as(half, nereid::f32);
-  for (size_t i = 0; i < 18; i++)
-    expected[i] += start.data<float>()[i] - residual[i];
+  for (size_t i = 0; i < 18; i++) expected[i] += start.data<float>()[i] - residual[i];
   nereid::gemm(TensorView(a, {3, 8}), p, half,
                {.bias = bias, .activation = "relu", .residual = half});
   expect_near(half, expected, 0.04f);
@@ -119,9 +118,9 @@ struct RopeCase {
         const int64_t pair = head + (d < half ? d + half : d - half);
         const int64_t at = row % kSeq * kDim + d;
         const double own = in[i] * scale * weight[i], other = in[pair] * scale * weight[pair];
-        y[row * kHidden + i] = static_cast<float>(
-            own * table.cos.data<float>()[at] +
-            (d < half ? -other : other) * table.sin.data<float>()[at]);
+        y[row * kHidden + i] =
+            static_cast<float>(own * table.cos.data<float>()[at] +
+                               (d < half ? -other : other) * table.sin.data<float>()[at]);
       }
     }
     return y;
@@ -137,9 +136,9 @@ TEST(Fused, RmsnormRopeEqualsItsSteps) {
   const std::vector<float> residual = normal(c.x.size(), 5);
   std::vector<float> sum(c.x.size());
   for (size_t i = 0; i < sum.size(); i++) sum[i] = c.x[i] + residual[i];
-  const auto added = nereid::fused_rmsnorm_rope(
-      c.view(), c.weight, c.table.cos, c.table.sin,
-      {.residual = TensorView(residual, {c.kBatch, c.kSeq, c.kHidden})});
+  const auto added =
+      nereid::fused_rmsnorm_rope(c.view(), c.weight, c.table.cos, c.table.sin,
+                                 {.residual = TensorView(residual, {c.kBatch, c.kSeq, c.kHidden})});
   expect_near(added.out, c.expected(sum), 1e-5f);
   expect_near(added.sum, sum, 1e-6f);
 }
@@ -151,9 +150,9 @@ TEST(Fused, RmsnormRopeTakesTablesInAllForms) {
   const auto four = nereid::fused_rmsnorm_rope(
       c.view(), c.weight, cos.reshape({1, c.kSeq, 1, c.kDim}), sin.reshape({1, c.kSeq, 1, c.kDim}));
   expect_near(four.out, expected, 1e-5f);
-  const auto halves = nereid::fused_rmsnorm_rope(
-      c.view(), c.weight, cos.slice(1, 0, c.kDim / 2), sin.slice(1, 0, c.kDim / 2),
-      {.num_heads = c.kHeads});
+  const auto halves =
+      nereid::fused_rmsnorm_rope(c.view(), c.weight, cos.slice(1, 0, c.kDim / 2),
+                                 sin.slice(1, 0, c.kDim / 2), {.num_heads = c.kHeads});
   expect_near(halves.out, expected, 1e-5f);
   std::vector<int32_t> positions(c.kSeq);
   std::iota(positions.begin(), positions.end(), 0);
@@ -213,16 +212,19 @@ TEST(Fused, GatedMlp) {
   nereid::validate_gated_mlp_inputs(xv, gv, uv);
   EXPECT_THROW(nereid::validate_gated_mlp_inputs(xv, gv, uv, {.activation = "elu"}),
                nereid::KernelError);
-  EXPECT_THROW(nereid::fused_gated_mlp(xv, gv, TensorView(up, {6, 4})),
-               nereid::ShapeMismatchError);
+  EXPECT_THROW(nereid::fused_gated_mlp(xv, gv, TensorView(up, {6, 4})), nereid::ShapeMismatchError);
 }
 
 TEST(Fp8, RoundTripStaysWithinHalfAUnit) {
   const std::vector<float> x = normal(6 * 300);
   const TensorView xv(x, {6, 300});
-  for (const auto& options : std::vector<nereid::QuantizeFp8Options>{
-           {}, {.axis = -1}, {.axis = 0}, {.block = {1, 128}}, {.block = {128, 128}},
-           {.axis = -1, .format = nereid::f8e5m2}}) {
+  for (const auto& options :
+       std::vector<nereid::QuantizeFp8Options>{{},
+                                               {.axis = -1},
+                                               {.axis = 0},
+                                               {.block = {1, 128}},
+                                               {.block = {128, 128}},
+                                               {.axis = -1, .format = nereid::f8e5m2}}) {
     const auto q = nereid::quantize_fp8(xv, options);
     const Tensor back = nereid::dequantize_fp8(q.q, q.scale);
     const float unit = options.format == nereid::f8e5m2 ? 0.126f : 0.0626f;

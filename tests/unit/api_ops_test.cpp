@@ -14,9 +14,9 @@ namespace {
 
 int64_t small_size(const std::string& axis) {
   static const std::map<std::string, int64_t> sizes = {
-      {"n", 37},      {"rows", 5},     {"cols", 37},  {"m", 3},     {"k", 19},
-      {"tokens", 5},  {"heads", 2},    {"batch", 2},  {"seq", 3},   {"hidden", 16},
-      {"inter", 12},  {"head_dim", 8}, {"vocab", 13}, {"dim", 17},  {"table", 11}};
+      {"n", 37},     {"rows", 5},     {"cols", 37},  {"m", 3},    {"k", 19},
+      {"tokens", 5}, {"heads", 2},    {"batch", 2},  {"seq", 3},  {"hidden", 16},
+      {"inter", 12}, {"head_dim", 8}, {"vocab", 13}, {"dim", 17}, {"table", 11}};
   const auto found = sizes.find(axis);
   return found == sizes.end() ? 6 : found->second;
 }
@@ -73,8 +73,8 @@ void run_reference(const Desc& desc, std::vector<Buffer>& buffers) {
     pointers.push_back(desc.operands[i].present ? at : nullptr);
   }
   std::vector<char> workspace(program->workspace_bytes() + 64);
-  auto* aligned = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) /
-                                          64 * 64);
+  auto* aligned =
+      reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
   program->run(pointers.data(), aligned, {});
   for (size_t i = 0; i < buffers.size(); i++)
     if (desc.operands[i].present && !is_float(desc.operands[i].dtype))
@@ -99,9 +99,9 @@ void check_operator(const Op& op, const std::string& dtype) {
   std::vector<nereid::TensorView> views;
   for (size_t i = 0; i < desc->operands.size(); i++) {
     const OperandDesc& o = desc->operands[i];
-    views.push_back(o.present ? nereid::TensorView(
-                                    buffers[i].data.data(), static_cast<nereid::DType>(o.dtype),
-                                    std::span(o.sizes.begin(), o.sizes.end()))
+    views.push_back(o.present ? nereid::TensorView(buffers[i].data.data(),
+                                                   static_cast<nereid::DType>(o.dtype),
+                                                   std::span(o.sizes.begin(), o.sizes.end()))
                               : nereid::TensorView());
   }
   for (size_t i = 0; i < views.size(); i++) call.operand(s.operands[i].name.c_str(), views[i]);

@@ -38,8 +38,7 @@ TEST(Api, OptionsReachTheOperator) {
                    {.eps = 3.0, .cast = "before_weight", .threads = 1});
   double squares = 0;
   for (float v : x) squares += v * v;
-  for (size_t i = 0; i < 8; i++)
-    EXPECT_NEAR(y[i], 2 * x[i] / std::sqrt(squares / 8 + 3.0), 1e-5);
+  for (size_t i = 0; i < 8; i++) EXPECT_NEAR(y[i], 2 * x[i] / std::sqrt(squares / 8 + 3.0), 1e-5);
 }
 
 TEST(Api, StridesAndTransposes) {

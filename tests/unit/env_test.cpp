@@ -42,12 +42,12 @@ std::set<std::string> variables_in(const std::string& text) {
 }
 
 TEST(Env, ReadsTheVariablesOfTheListOnly) {
-  setenv("NEREID_CACHE_DIR", "/somewhere", 1);
-  EXPECT_EQ(env("NEREID_CACHE_DIR"), "/somewhere");
-  setenv("NEREID_CACHE_DIR", "", 1);
-  EXPECT_EQ(env("NEREID_CACHE_DIR"), "");
-  unsetenv("NEREID_CACHE_DIR");
-  EXPECT_EQ(env("NEREID_CACHE_DIR"), std::nullopt);
+  setenv("NEREID_PEERS_DIR", "/somewhere", 1);
+  EXPECT_EQ(env("NEREID_PEERS_DIR"), "/somewhere");
+  setenv("NEREID_PEERS_DIR", "", 1);
+  EXPECT_EQ(env("NEREID_PEERS_DIR"), "");
+  unsetenv("NEREID_PEERS_DIR");
+  EXPECT_EQ(env("NEREID_PEERS_DIR"), std::nullopt);
   EXPECT_EQ(env("PATH"), std::nullopt);
   EXPECT_EQ(env("NEREID_NO_SUCH"), std::nullopt);
 }

@@ -36,7 +36,10 @@ static const nereid_plugin_kernel kernels[] = {{
 #else
     "silu",
 #endif
-    "bad_kernel", accepts, prepare, NULL,
+    "bad_kernel",
+    accepts,
+    prepare,
+    NULL,
 #if defined(BAD_NULL_FUNCTION)
     NULL,
 #else
@@ -61,7 +64,8 @@ static const nereid_plugin plugin = {
 #else
     "bad",
 #endif
-    "1", kernels,
+    "1",
+    kernels,
 #if defined(BAD_NO_KERNELS)
     0,
 #else

@@ -25,8 +25,12 @@ const nereid_plugin_kernel kKernels[] = {
     {sizeof(nereid_plugin_kernel), "exp", "refuses", accepts, prepare, nullptr, run_refuses,
      nullptr},
 };
-const nereid_plugin kPlugin = {NEREID_PLUGIN_VERSION, sizeof(nereid_plugin), "throws", nullptr,
-                               kKernels, sizeof kKernels / sizeof kKernels[0]};
+const nereid_plugin kPlugin = {NEREID_PLUGIN_VERSION,
+                               sizeof(nereid_plugin),
+                               "throws",
+                               nullptr,
+                               kKernels,
+                               sizeof kKernels / sizeof kKernels[0]};
 
 }  // namespace
 
