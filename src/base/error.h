@@ -62,7 +62,7 @@ class [[nodiscard]] Expected {
 template <>
 class [[nodiscard]] Expected<void> {
  public:
-  Expected() = default;
+  Expected() noexcept {}  // not defaulted: `return {}` would clear the whole object
   Expected(Error error) : error_(std::move(error)) {}  // NOLINT: implicit
 
   explicit operator bool() const { return !error_.has_value(); }

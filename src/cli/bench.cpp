@@ -57,6 +57,7 @@ void run(Session& session, BenchFlags& flags) {
   const bool named = !flags.backends.empty();
   flags.options.backends = named ? split_list(flags.backends)
                                  : default_backends(session, flags.options.cases);
+  flags.options.only_capable = !named;
   for (const std::string& name : flags.options.backends)
     if (Expected<Backend*> backend = registry.find_backend(name); !backend) fail(backend.error());
   if (!flags.baseline.empty())
@@ -64,7 +65,18 @@ void run(Session& session, BenchFlags& flags) {
       fail(backend.error());
   flags.options.baseline = flags.baseline.empty() ? default_baseline(flags.options.backends)
                                                   : flags.baseline;
-  finish_bench(session, flags.options, flags.report, named);
+  finish_bench(session, flags.options, flags.report, named ? Skips::kFail : Skips::kFine);
+}
+
+// Some row was skipped; or, with a backend's name, all of its rows were.
+bool skipped(const Results& results, const std::string& backend) {
+  size_t rows = 0, skips = 0;
+  for (const Row& row : results.rows) {
+    if (!backend.empty() && row.backend != backend) continue;
+    rows++;
+    skips += row.outcome == Outcome::kSkipped;
+  }
+  return backend.empty() ? skips > 0 : rows == skips;
 }
 
 }  // namespace
@@ -93,7 +105,7 @@ void add_bench_flags(CLI::App& verb, BenchOptions& options) {
 }
 
 void finish_bench(Session& session, BenchOptions& options, const ReportOptions& report,
-                  bool skips_count) {
+                  Skips skips) {
   KernelRegistry& registry = session.registry();
   options.worker.plugins = session.plugins;
   options.progress = show_progress;
@@ -102,9 +114,10 @@ void finish_bench(Session& session, BenchOptions& options, const ReportOptions& 
   Results results = run_bench(registry, options, roofline);
   report.write(to_json(results, describe_environment(registry.machine(), roofline, session.command,
                                                      backends, options)));
-  bool ok = results.all_ok();
-  for (const Row& row : results.rows) ok = ok && !(skips_count && row.outcome == Outcome::kSkipped);
-  if (!ok) session.exit_code = kFailed;
+  if (!results.all_ok() || (skips == Skips::kFail && skipped(results, "")))
+    session.exit_code = kFailed;
+  for (const std::string& backend : options.backends)
+    if (skips == Skips::kFailIfAll && skipped(results, backend)) session.exit_code = kFailed;
 }
 
 void add_bench(CLI::App& app, Session& session) {

@@ -11,9 +11,11 @@ void add_bench_flags(CLI::App& verb, BenchOptions& options);
 std::vector<std::string> default_backends(Session& session, const std::vector<CaseSpec>& cases);
 // The first peer, else the last of our own.
 std::string default_baseline(const std::vector<std::string>& backends);
-// Runs, reports and sets the exit code. `skips_count`: the user named the backends, so one that
-// cannot do a case is not what was asked for.
+// What a skipped row means for the exit code: nothing, where nobody named the backends; a failure,
+// where the user asked for just that; or a failure when a named backend did nothing at all.
+enum class Skips { kFine, kFail, kFailIfAll };
+// Runs, reports and sets the exit code.
 void finish_bench(Session& session, BenchOptions& options, const ReportOptions& report,
-                  bool skips_count);
+                  Skips skips);
 
 }  // namespace nrd::cli

@@ -73,43 +73,48 @@ IsaSet required_isa(std::string_view level) {
   return {};
 }
 
-class DefinitionBackend final : public Backend {
+using KernelList = std::vector<std::unique_ptr<Kernel>>;
+
+// A list of kernels, best first; each judges by itself what it accepts.
+class ListBackend final : public Backend {
  public:
-  DefinitionBackend(std::string name, std::vector<DefinitionKernel> kernels)
+  ListBackend(std::string name, KernelList kernels)
       : name_(std::move(name)), kernels_(std::move(kernels)) {}
   std::string name() const override { return name_; }
   Expected<void> load() override { return {}; }
   bool peer() const override { return false; }
   std::vector<const Kernel*> kernels(const Op&) const override {
     std::vector<const Kernel*> list;
-    for (const DefinitionKernel& k : kernels_) list.push_back(&k);
+    for (const std::unique_ptr<Kernel>& kernel : kernels_) list.push_back(kernel.get());
     return list;
   }
 
  private:
   std::string name_;
-  std::vector<DefinitionKernel> kernels_;
+  KernelList kernels_;
 };
 
 // Strongest first.
-std::vector<DefinitionKernel> autovec_kernels(IsaSet available) {
-  std::vector<DefinitionKernel> kernels;
+KernelList autovec_kernels(IsaSet available) {
+  KernelList kernels;
   for (size_t level = kAutovecLevels.size(); level-- > 0;)
-    kernels.emplace_back(Build::kAutovec, static_cast<int>(level),
-                         required_isa(kAutovecLevels[level]), available);
+    kernels.push_back(std::make_unique<DefinitionKernel>(Build::kAutovec, static_cast<int>(level),
+                                                         required_isa(kAutovecLevels[level]), available));
   return kernels;
 }
+
+// What `cpu` chooses from, best first. An implementation of our own is added in front.
+KernelList cpu_kernels(const Machine& machine) { return autovec_kernels(machine.isa); }
 
 }  // namespace
 
 std::vector<std::unique_ptr<Backend>> make_builtin_backends(const Machine& machine) {
   std::vector<std::unique_ptr<Backend>> list;
-  // What `cpu` chooses from, best first; better implementations are listed before autovec.
-  list.push_back(std::make_unique<DefinitionBackend>("cpu", autovec_kernels(machine.isa)));
-  list.push_back(std::make_unique<DefinitionBackend>("autovec", autovec_kernels(machine.isa)));
-  std::vector<DefinitionKernel> scalar;
-  scalar.emplace_back(Build::kScalar, 0, IsaSet(), machine.isa);
-  list.push_back(std::make_unique<DefinitionBackend>("scalar", std::move(scalar)));
+  KernelList scalar;
+  scalar.push_back(std::make_unique<DefinitionKernel>(Build::kScalar, 0, IsaSet(), machine.isa));
+  list.push_back(std::make_unique<ListBackend>("cpu", cpu_kernels(machine)));
+  list.push_back(std::make_unique<ListBackend>("autovec", autovec_kernels(machine.isa)));
+  list.push_back(std::make_unique<ListBackend>("scalar", std::move(scalar)));
   return list;
 }
 

@@ -334,6 +334,7 @@ Expected<Desc> bind(const Op& op, const Attributes& attributes,
   Expected<int> variant = choose_variant(desc, operands);
   if (!variant) return variant.error();
   desc.variant = *variant;
+  desc.bound_signature = &signatures(op)[static_cast<size_t>(*variant)];
   NRD_TRY(check_names(desc, operands));
   NRD_TRY(bind_shapes(desc, operands));
   fill_types(desc);

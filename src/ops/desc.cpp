@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace nrd {
 
 std::string_view numerics_word(Numerics n) {
@@ -112,14 +114,15 @@ Expected<void> check_pointer(const Desc& desc, size_t i, const TensorView& view)
 
 Expected<void> check_pointers(const Desc& desc, std::span<void* const> pointers) {
   const Signature& s = desc.signature();
-  std::vector<TensorView> views;
-  for (size_t i = 0; i < desc.operands.size(); i++) {
-    views.push_back(view_of(desc.operands[i], pointers[i]));
-    if (desc.operands[i].present) NRD_TRY(check_pointer(desc, i, views.back()));
+  const size_t count = desc.operands.size();
+  std::array<TensorView, kMaxOperands> views;  // no allocation: this runs before every call
+  for (size_t i = 0; i < count; i++) {
+    views[i] = view_of(desc.operands[i], pointers[i]);
+    if (desc.operands[i].present) NRD_TRY(check_pointer(desc, i, views[i]));
   }
-  for (size_t out = static_cast<size_t>(s.inputs); out < views.size(); out++) {
+  for (size_t out = static_cast<size_t>(s.inputs); out < count; out++) {
     if (!desc.operands[out].present) continue;
-    for (size_t other = 0; other < views.size(); other++) {
+    for (size_t other = 0; other < count; other++) {
       if (other == out || !desc.operands[other].present || !overlap(views[out], views[other]))
         continue;
       bool input = static_cast<int>(other) < s.inputs;

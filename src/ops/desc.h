@@ -41,7 +41,9 @@ struct Desc {
   Numerics numerics = Numerics::kPlain;
   bool batch_invariant = false;
 
-  const Signature& signature() const { return signatures(*op)[static_cast<size_t>(variant)]; }
+  const Signature* bound_signature = nullptr;  // of the variant; set by bind
+
+  const Signature& signature() const { return *bound_signature; }
   const Variant& bound() const { return op->variants[static_cast<size_t>(variant)]; }
   std::string_view choice(std::string_view name) const;
   double number(std::string_view name) const;

@@ -15,6 +15,8 @@ namespace nrd {
 struct BenchOptions {
   std::vector<CaseSpec> cases;
   std::vector<std::string> backends;  // rows stand in this order
+  // Leave out a backend that has no kernel of the operator at all: for a list nobody named.
+  bool only_capable = false;
   std::string baseline;               // ratios are formed against it; empty: the first backend
   bool time = true;                   // false: accuracy only
   // A case is checked on the first of these and timed on normal data; `check` goes through all.

@@ -16,8 +16,12 @@
 namespace nrd {
 namespace {
 
-// Enough that 64 x 64 random outputs of a product are seen beside the edges.
-constexpr int64_t kSampledPerAxis = 96;
+// Random indices of an axis when several are sampled: 64 x 64 outputs of a product.
+constexpr int64_t kRandomPerAxis = 64;
+constexpr int64_t kRandomOutputs = 4096;
+// Kernels tile by this or a multiple, or by less than the first power of two that is looked at.
+constexpr int64_t kTile = 64;
+constexpr int64_t kMostEdges = 512;
 // f32 arithmetic in front of a rounding inside an operator can be off by this much, relatively.
 constexpr double kRoundingSlack = 1e-5;
 
@@ -35,15 +39,18 @@ Subset all_of(int64_t size) {
   return s;
 }
 
-// The first and last elements, both sides of every power-of-two tile edge, and random ones.
-Subset sample_axis(int64_t size, uint64_t seed) {
+// The first and last elements, both sides of tile edges, and random ones.
+Subset sample_axis(int64_t size, int64_t random, uint64_t seed) {
   std::set<int64_t> chosen = {0, 1, size - 2, size - 1};
   for (int64_t tile = 8; tile < size; tile *= 2) {
     chosen.insert({tile - 1, tile});
     chosen.insert(size / tile * tile - 1);  // the last whole tile and the tail behind it
     if (size % tile) chosen.insert(size / tile * tile);
   }
-  for (uint64_t i = 0; static_cast<int64_t>(chosen.size()) < kSampledPerAxis; i++)
+  const int64_t step = kTile * std::max<int64_t>(1, size / kTile * 2 / kMostEdges);
+  for (int64_t edge = step; edge < size; edge += step) chosen.insert({edge - 1, edge});
+  const auto wanted = std::min<int64_t>(size, static_cast<int64_t>(chosen.size()) + random);
+  for (uint64_t i = 0; static_cast<int64_t>(chosen.size()) < wanted; i++)
     chosen.insert(static_cast<int64_t>(draw(seed, i) % static_cast<uint64_t>(size)));
   return {chosen.begin(), chosen.end()};
 }
@@ -61,12 +68,16 @@ bool can_sample(const Signature& s, int axis) {
 
 std::vector<Subset> choose_subsets(const Case& c, bool sampled, int round) {
   const Signature& s = c.desc.signature();
+  auto cut = [&](size_t i) {
+    return sampled && c.desc.axes[i] > kRandomPerAxis && can_sample(s, static_cast<int>(i));
+  };
+  int64_t axes_cut = 0;
+  for (size_t i = 0; i < s.axes.size(); i++) axes_cut += cut(i);
+  const int64_t random = axes_cut > 1 ? kRandomPerAxis : kRandomOutputs;
   std::vector<Subset> subsets;
   for (size_t i = 0; i < s.axes.size(); i++) {
-    const int64_t size = c.desc.axes[i];
-    bool cut = sampled && size > kSampledPerAxis && can_sample(s, static_cast<int>(i));
-    subsets.push_back(cut ? sample_axis(size, c.spec.seed * 64 + i + 1000 * static_cast<uint64_t>(round))
-                          : all_of(size));
+    const uint64_t seed = c.spec.seed * 64 + i + 1000 * static_cast<uint64_t>(round);
+    subsets.push_back(cut(i) ? sample_axis(c.desc.axes[i], random, seed) : all_of(c.desc.axes[i]));
   }
   return subsets;
 }
@@ -219,7 +230,8 @@ Expected<Reference> make_reference(const Case& c, int threads, int round) {
 
 double project_product(const Case& c, const std::vector<char>& output, double tolerance) {
   const std::string& op = c.desc.op->name;
-  if ((op != "gemm" && op != "gemm_prepacked") || !is_float(c.desc.operands[0].dtype)) return -1;
+  const bool biased = op == "gemm_bias";
+  if (op != "gemm" && op != "gemm_prepacked" && !biased) return -1;
   const int64_t m = c.desc.operands[0].sizes[0], k = c.desc.operands[0].sizes[1];
   const int64_t n = c.desc.operands[1].sizes[1];
   auto sign = [&](int64_t j) { return draw(c.spec.seed, static_cast<uint64_t>(j)) & 1 ? 1.0 : -1.0; };
@@ -230,21 +242,25 @@ double project_product(const Case& c, const std::vector<char>& output, double to
   std::vector<double> br(static_cast<size_t>(k), 0.0);
   for (int64_t p = 0; p < k; p++)
     for (int64_t j = 0; j < n; j++) br[static_cast<size_t>(p)] += value(1, p * n + j) * sign(j);
+  double shift = 0;
+  for (int64_t j = 0; biased && j < n; j++) shift += value(2, j) * sign(j);
   std::vector<double> row(static_cast<size_t>(n));
-  const DType dtype = c.desc.operands[2].dtype;
-  const double half_unit = dtype == DType::kF32 ? 0 : std::ldexp(1.0, -info(dtype).mantissa_bits - 1);
+  const DType dtype = c.desc.operands.back().dtype;
+  const double half_unit =
+      dtype == DType::kF32 || !is_float(dtype) ? 0 : std::ldexp(1.0, -info(dtype).mantissa_bits - 1);
   double worst = 0;
   for (int64_t i = 0; i < m; i++) {
     convert(output.data() + static_cast<size_t>(i * n) * byte_size(dtype), dtype, row.data(),
             DType::kF64, row.size());
-    double left = 0, right = 0, largest = 1;
+    double left = 0, right = shift, largest = 1;
     for (int64_t j = 0; j < n; j++) {
       left += row[static_cast<size_t>(j)] * sign(j);
       largest = std::max(largest, std::fabs(row[static_cast<size_t>(j)]));
     }
     for (int64_t p = 0; p < k; p++) right += value(0, i * k + p) * br[static_cast<size_t>(p)];
     // Independent errors add up like a random walk; six deviations leave no false alarm.
-    const double allowed = 6 * std::sqrt(static_cast<double>(n)) * (tolerance + half_unit) * largest;
+    const double allowed =
+        is_float(dtype) ? 6 * std::sqrt(static_cast<double>(n)) * (tolerance + half_unit) * largest : 0.5;
     worst = std::max(worst, std::isnan(left) ? HUGE_VAL : std::fabs(left - right) / allowed);
   }
   return worst;

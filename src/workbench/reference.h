@@ -35,9 +35,9 @@ constexpr double kFullCheckFlops = 2e9;
 // Evaluates with `threads` threads. A part is drawn by the case's seed and `round`.
 Expected<Reference> make_reference(const Case& c, int threads, int round = 0);
 
-// Freivalds' check of a whole product c = a b: multiplies both sides with a random sign vector.
-// Returns the largest |(c - a b) r| of a row over its allowance (<= 1 passes), or a negative
-// number when the operator is not a plain product.
+// Freivalds' check of a whole product c = a b (+ bias): multiplies both sides with a random sign
+// vector. Returns the largest |(c - a b) r| of a row over its allowance (<= 1 passes), or a
+// negative number when the operator is not a product.
 double project_product(const Case& c, const std::vector<char>& output, double tolerance);
 
 }  // namespace nrd

@@ -28,11 +28,12 @@ Error system_error(const std::string& call) {
                      .got = fmt::format("{}: {}", call, std::strerror(errno))});
 }
 
-// The environment of the worker: ours, overridden by the backend's best settings unless the
-// user has set the same variable.
+// The environment of the worker: ours, and the backend's best settings where the user has not set
+// the same variable. Plug-ins are handed over as arguments, not twice.
 std::vector<std::string> worker_environment(const std::vector<EnvSetting>& settings) {
   std::vector<std::string> list;
-  for (char** e = environ; *e; e++) list.emplace_back(*e);
+  for (char** e = environ; *e; e++)
+    if (!std::string_view(*e).starts_with("NEREID_PLUGINS=")) list.emplace_back(*e);
   for (const EnvSetting& s : settings) {
     bool set = false;
     for (const std::string& e : list) set = set || e.starts_with(s.name + "=");
