@@ -162,7 +162,7 @@ class CaseRun {
         for (Entry& other : entries_)
           if (other.contender != entry.contender && other.contender->worker())
             wait_until_idle(other.contender->worker()->pid());
-        time_slice(entry);
+        time_slice(entry, round);
       }
     }
   }
@@ -173,7 +173,9 @@ class CaseRun {
     return round >= kFewestRounds && spent > options_.case_seconds;
   }
 
-  void time_slice(Entry& entry) {
+  void time_slice(Entry& entry, int round) {
+    // Every backend has its turn on every core; with more threads than one they take them all.
+    const CoreTurn turn(case_.spec.threads == 1 ? entry.contender->worker()->pid() : 0, round);
     Expected<nlohmann::json> slice =
         entry.contender->worker()->request({{"do", "slice"}, {"ms", options_.slice_ms}});
     if (!slice) return end(entry, slice.error());

@@ -17,6 +17,7 @@ namespace {
 double unit_at(double x, DType dtype) {
   const DTypeInfo& d = info(dtype);
   if (!d.is_float) return 1;
+  if (!std::isfinite(x)) return 0;
   const double magnitude = std::max(std::fabs(x), d.min_normal);
   return std::ldexp(1.0, std::ilogb(magnitude) - d.mantissa_bits);
 }

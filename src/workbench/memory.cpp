@@ -14,6 +14,7 @@ namespace nrd {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kWorthAHugePage = size_t{16} << 10;  // what a few small pages hold needs no luck
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -21,8 +22,9 @@ size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 Expected<Buffer> Buffer::allocate(size_t bytes, MemoryMode mode) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t alignment = mode == MemoryMode::kTimed && bytes >= kHugePage ? kHugePage : page;
-  const size_t body = round_up(bytes ? bytes : 1, page);
+  const bool huge = mode == MemoryMode::kTimed && bytes >= kWorthAHugePage;
+  const size_t alignment = huge ? kHugePage : page;
+  const size_t body = round_up(bytes ? bytes : 1, alignment);
   Buffer b;
   b.map_bytes_ = body + page + (alignment - page);
   b.bytes_ = bytes;
@@ -34,7 +36,7 @@ Expected<Buffer> Buffer::allocate(size_t bytes, MemoryMode mode) {
   b.map_ = map;
   char* first = static_cast<char*>(map);
   first += round_up(reinterpret_cast<uintptr_t>(first), alignment) - reinterpret_cast<uintptr_t>(first);
-  if (mode == MemoryMode::kTimed && bytes >= kHugePage) madvise(first, body, MADV_HUGEPAGE);
+  if (huge) madvise(first, body, MADV_HUGEPAGE);
   mprotect(first + body, page, PROT_NONE);
   b.data_ = mode == MemoryMode::kGuarded ? first + body - bytes : first;
   return b;

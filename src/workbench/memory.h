@@ -9,7 +9,9 @@
 namespace nrd {
 
 // kGuarded: the last byte lies against an inaccessible page, so that one element too far is a
-// fault and not a silent write. kTimed: 2 MiB pages where the system gives them, 64-byte aligned.
+// fault and not a silent write. kTimed: 2 MiB pages where the system gives them, 64-byte aligned:
+// with small pages the luck of their physical addresses decides how well a cache holds them, and
+// two processes that run the same code differ by several per cent.
 enum class MemoryMode { kGuarded, kTimed };
 
 class Buffer {

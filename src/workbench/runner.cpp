@@ -13,6 +13,8 @@ namespace nrd {
 namespace {
 
 constexpr unsigned char kPoison[2] = {0xA5, 0x5A};
+constexpr size_t kLine = 64;
+constexpr size_t kGap = 4096 + 2 * kLine;
 
 int64_t count(const OperandDesc& operand) {
   int64_t n = 1;
@@ -50,21 +52,46 @@ Expected<KernelRunner> KernelRunner::create(const KernelChoice& choice, const Ca
   return runner;
 }
 
+size_t KernelRunner::bytes_of(size_t operand) const {
+  const OperandDesc& desc = case_.desc.operands[operand];
+  return desc.present ? extent_bytes(desc) : 0;
+}
+
+// Timed operands lie behind each other in one block, apart by a page and two lines, so that equal
+// offsets in two of them do not compete for the same cache set.
+Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) const {
+  const size_t count = case_.desc.operands.size();
+  std::vector<size_t> offsets;
+  size_t total = 0;
+  for (size_t i = 0; i < count; i++) {
+    offsets.push_back(total);
+    total += (bytes_of(i) + kLine - 1) / kLine * kLine + kGap;
+  }
+  for (size_t i = 0; i < (mode == MemoryMode::kTimed ? 1 : count); i++) {
+    Expected<Buffer> buffer = Buffer::allocate(mode == MemoryMode::kTimed ? total : bytes_of(i), mode);
+    if (!buffer) return buffer.error();
+    set.buffers.push_back(std::move(*buffer));
+  }
+  for (size_t i = 0; i < count; i++) {
+    char* data = mode == MemoryMode::kTimed ? static_cast<char*>(set.buffers[0].data()) + offsets[i]
+                                            : static_cast<char*>(set.buffers[i].data());
+    set.pointers.push_back(case_.desc.operands[i].present ? data : nullptr);
+  }
+  return {};
+}
+
 Expected<void> KernelRunner::add_set(const KernelChoice& choice, MemoryMode mode) {
   Set set;
+  NRD_TRY(allocate(set, mode));
   std::vector<void*> constants;
   for (size_t i = 0; i < case_.desc.operands.size(); i++) {
     const OperandDesc& operand = case_.desc.operands[i];
-    Expected<Buffer> buffer = Buffer::allocate(operand.present ? extent_bytes(operand) : 0, mode);
-    if (!buffer) return buffer.error();
     if (operand.present && !case_.desc.signature().operands[i].output)
-      fill_operand(case_, i, buffer->data());
-    else
-      std::memset(buffer->data(), 0, buffer->bytes());  // no page fault in the timed path
-    if (sets_.empty()) operand_bytes_ += buffer->bytes();
-    set.pointers.push_back(operand.present ? buffer->data() : nullptr);
-    constants.push_back(operand.constant ? buffer->data() : nullptr);
-    set.buffers.push_back(std::move(*buffer));
+      fill_operand(case_, i, set.pointers[i]);
+    else if (operand.present)
+      std::memset(set.pointers[i], 0, bytes_of(i));  // no page fault in the timed path
+    if (sets_.empty()) operand_bytes_ += bytes_of(i);
+    constants.push_back(operand.constant ? set.pointers[i] : nullptr);
   }
   NRD_TRY(check_pointers(case_.desc, set.pointers));
   auto start = std::chrono::steady_clock::now();
@@ -79,7 +106,7 @@ Expected<void> KernelRunner::add_set(const KernelChoice& choice, MemoryMode mode
 void KernelRunner::poison(unsigned char byte) {
   const Signature& s = case_.desc.signature();
   for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++)
-    std::memset(sets_.front().buffers[i].data(), byte, sets_.front().buffers[i].bytes());
+    if (case_.desc.operands[i].present) std::memset(sets_.front().pointers[i], byte, bytes_of(i));
 }
 
 std::vector<Output> KernelRunner::collect() const {
@@ -89,8 +116,8 @@ std::vector<Output> KernelRunner::collect() const {
     const OperandDesc& operand = case_.desc.operands[i];
     if (!operand.present) continue;
     Output out{.operand = i, .data = {}};  // outputs of a case are contiguous
-    const char* data = static_cast<const char*>(sets_.front().buffers[i].data());
-    out.data.assign(data, data + sets_.front().buffers[i].bytes());
+    const char* data = static_cast<const char*>(sets_.front().pointers[i]);
+    out.data.assign(data, data + bytes_of(i));
     outputs.push_back(std::move(out));
   }
   return outputs;

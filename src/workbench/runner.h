@@ -48,12 +48,14 @@ class KernelRunner {
 
  private:
   struct Set {
-    std::vector<Buffer> buffers;
+    std::vector<Buffer> buffers;  // one an operand when guarded, one for all when timed
     std::vector<void*> pointers;
     std::unique_ptr<PreparedKernel> prepared;
   };
 
   Expected<void> add_set(const KernelChoice& choice, MemoryMode mode);
+  Expected<void> allocate(Set& set, MemoryMode mode) const;
+  size_t bytes_of(size_t operand) const;
   void poison(unsigned char byte);
   std::vector<Output> collect() const;
 

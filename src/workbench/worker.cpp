@@ -200,6 +200,26 @@ Expected<std::vector<Output>> Worker::outputs(const nlohmann::json& reply) {
   return outputs;
 }
 
+CoreTurn::CoreTurn(pid_t pid, int turn) : pid_(pid) {
+  if (pid_ <= 0 || sched_getaffinity(pid_, sizeof all_, &all_) != 0) {
+    pid_ = 0;
+    return;
+  }
+  int skip = turn % CPU_COUNT(&all_);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET(cpu, &all_) || skip-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(pid_, sizeof one, &one);
+    return;
+  }
+}
+
+CoreTurn::~CoreTurn() {
+  if (pid_ > 0) sched_setaffinity(pid_, sizeof all_, &all_);
+}
+
 void wait_until_idle(pid_t pid) {
   using namespace std::chrono_literals;
   if (pid <= 0) return;

@@ -9,6 +9,7 @@
 // dies of SIGILL is one failed row for the supervisor, which starts another.
 #pragma once
 
+#include <sched.h>
 #include <sys/types.h>
 
 #include <memory>
@@ -33,6 +34,7 @@ class WorkerSession {
   nlohmann::json load(const nlohmann::json& request);
   nlohmann::json run_outputs();
   nlohmann::json slice(const nlohmann::json& request);
+  Expected<void> renew_runner();
 
   KernelRegistry& registry_;
   std::string backend_;
@@ -83,6 +85,21 @@ class Worker {
   int to_ = -1, from_ = -1, file_ = -1;
   std::string buffered_;
   std::unique_ptr<WorkerSession> session_;  // in process
+};
+
+// Lets the process's main thread run on one of its cores only, the turn-th, while this lives: a
+// worker that sleeps between slices would else keep waking on "its" core, and on a shared machine
+// cores differ. Does nothing for pid 0.
+class CoreTurn {
+ public:
+  CoreTurn(pid_t pid, int turn);
+  ~CoreTurn();
+  CoreTurn(const CoreTurn&) = delete;
+  CoreTurn& operator=(const CoreTurn&) = delete;
+
+ private:
+  pid_t pid_;
+  cpu_set_t all_;
 };
 
 // Waits until no thread of the process runs (a peer's threads may spin after a call), at most
