@@ -12,15 +12,15 @@ namespace nrd {
 
 // Must match nereid_status in include/nereid/c.h (api/status.cpp asserts it).
 enum class ErrorCode : int {
-  kInvalidArgument = 1,   // misuse: a value that is never allowed
-  kShapeMismatch = 2,     // misuse: sizes that do not fit each other
-  kUnsupportedDtype = 3,  // misuse: a dtype the operator does not take
-  kOverlap = 4,           // misuse: operands share memory in a way that is refused
-  kUnknownName = 5,       // misuse: no such operator, backend, attribute, key ...
-  kUnsupported = 6,       // refusal: right input, but this kernel or machine cannot do it
-  kNumericalOverflow = 7, // data: a value does not fit and the caller asked to be told
-  kEnvironment = 8,       // the machine said no: file, memory, library, device
-  kInternal = 9,          // our bug
+  kInvalidArgument = 1,    // misuse: a value that is never allowed
+  kShapeMismatch = 2,      // misuse: sizes that do not fit each other
+  kUnsupportedDtype = 3,   // misuse: a dtype the operator does not take
+  kOverlap = 4,            // misuse: operands share memory in a way that is refused
+  kUnknownName = 5,        // misuse: no such operator, backend, attribute, key ...
+  kUnsupported = 6,        // refusal: right input, but this kernel or machine cannot do it
+  kNumericalOverflow = 7,  // data: a value does not fit and the caller asked to be told
+  kEnvironment = 8,        // the machine said no: file, memory, library, device
+  kInternal = 9,           // our bug
 };
 
 // What a person needs to mend the call: which operator and argument, what came, what is
@@ -45,7 +45,7 @@ Error make_error(Error error);
 template <class T>
 class [[nodiscard]] Expected {
  public:
-  Expected(T value) : state_(std::in_place_index<0>, std::move(value)) {}    // NOLINT: implicit
+  Expected(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
   Expected(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
 
   explicit operator bool() const { return state_.index() == 0; }
@@ -75,7 +75,7 @@ class [[nodiscard]] Expected<void> {
 }  // namespace nrd
 
 // Returns the error of an Expected from the enclosing function.
-#define NRD_TRY(expression)                             \
-  do {                                                  \
+#define NRD_TRY(expression)                                            \
+  do {                                                                 \
     if (auto nrd_try = (expression); !nrd_try) return nrd_try.error(); \
   } while (false)

@@ -23,7 +23,8 @@ struct BenchFlags {
 
 bool has_kernel(const Backend& backend, const std::vector<CaseSpec>& cases) {
   for (const CaseSpec& spec : cases)
-    if (Expected<const Op*> op = find_op(spec.op); op && !backend.kernels(**op).empty()) return true;
+    if (Expected<const Op*> op = find_op(spec.op); op && !backend.kernels(**op).empty())
+      return true;
   return false;
 }
 
@@ -52,19 +53,19 @@ void run(Session& session, BenchFlags& flags) {
   KernelRegistry& registry = session.registry();
   if (flags.cases.op.empty() == flags.case_file.empty())
     fail(kUsage, "bench: give an operator or --cases FILE, for example: nereid bench gemm");
-  flags.options.cases = flags.case_file.empty() ? flags.cases.cases()
-                                                : read_cases(flags.case_file, flags.cases);
+  flags.options.cases =
+      flags.case_file.empty() ? flags.cases.cases() : read_cases(flags.case_file, flags.cases);
   const bool named = !flags.backends.empty();
-  flags.options.backends = named ? split_list(flags.backends)
-                                 : default_backends(session, flags.options.cases);
+  flags.options.backends =
+      named ? split_list(flags.backends) : default_backends(session, flags.options.cases);
   flags.options.only_capable = !named;
   for (const std::string& name : flags.options.backends)
     if (Expected<Backend*> backend = registry.find_backend(name); !backend) fail(backend.error());
   if (!flags.baseline.empty())
     if (Expected<Backend*> backend = registry.find_backend(flags.baseline); !backend)
       fail(backend.error());
-  flags.options.baseline = flags.baseline.empty() ? default_baseline(flags.options.backends)
-                                                  : flags.baseline;
+  flags.options.baseline =
+      flags.baseline.empty() ? default_baseline(flags.options.backends) : flags.baseline;
   finish_bench(session, flags.options, flags.report, named ? Skips::kFail : Skips::kFine);
 }
 
@@ -96,11 +97,14 @@ std::string default_baseline(const std::vector<std::string>& backends) {
 
 void add_bench_flags(CLI::App& verb, BenchOptions& options) {
   verb.add_option("--rounds", options.rounds, "slices a backend")
-      ->check(CLI::Range(1, 1000))->capture_default_str();
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   verb.add_option("--slice-ms", options.slice_ms, "length of a slice")
-      ->check(CLI::Range(0.01, 60000.0))->capture_default_str();
+      ->check(CLI::Range(0.01, 60000.0))
+      ->capture_default_str();
   verb.add_option("--timeout", options.worker.timeout_s, "seconds until a worker counts as hung")
-      ->check(CLI::Range(0.1, 1e6))->capture_default_str();
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str();
   verb.add_flag("--in-process", options.worker.in_process, "no workers: for a debugger");
 }
 

@@ -73,10 +73,12 @@ void run(Session& session, CheckFlags& flags) {
 void add_check(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("check", "accuracy of an operator, or of all");
   auto flags = std::make_shared<CheckFlags>();
-  verb->add_option("operator", flags->cases.op, "a name that `nereid ops` lists, or all")->required();
+  verb->add_option("operator", flags->cases.op, "a name that `nereid ops` lists, or all")
+      ->required();
   flags->cases.add_to(*verb, false);
   verb->add_option("--backend", flags->backends, "a list, e.g. cpu,scalar")->capture_default_str();
-  verb->add_option("--timeout", flags->options.worker.timeout_s, "seconds until a worker counts as hung")
+  verb->add_option("--timeout", flags->options.worker.timeout_s,
+                   "seconds until a worker counts as hung")
       ->capture_default_str();
   verb->add_flag("--in-process", flags->options.worker.in_process, "no workers: for a debugger");
   flags->report.add_to(*verb);

@@ -34,13 +34,15 @@ void run(Session& session, const CompareFlags& flags) {
   const bool color = color_output();
   for (const Change& c : changes->changes) {
     std::string verdict = fmt::format("{:<8}", c.verdict);
-    if (color && (c.verdict == "slower" || c.verdict == "failing")) verdict = "\033[31m" + verdict + "\033[0m";
-    if (color && (c.verdict == "faster" || c.verdict == "fixed")) verdict = "\033[32m" + verdict + "\033[0m";
-    std::string ratio = c.ratio.median > 0
-                            ? fmt::format("{:6.2f}x [{:.2f}, {:.2f}]", c.ratio.median, c.ratio.low, c.ratio.high)
-                            : "";
-    std::cout << fmt::format("{} {:<22} {}{}{}\n", verdict, ratio, c.row, c.detail.empty() ? "" : ": ",
-                             c.detail);
+    if (color && (c.verdict == "slower" || c.verdict == "failing"))
+      verdict = "\033[31m" + verdict + "\033[0m";
+    if (color && (c.verdict == "faster" || c.verdict == "fixed"))
+      verdict = "\033[32m" + verdict + "\033[0m";
+    std::string ratio = c.ratio.median > 0 ? fmt::format("{:6.2f}x [{:.2f}, {:.2f}]",
+                                                         c.ratio.median, c.ratio.low, c.ratio.high)
+                                           : "";
+    std::cout << fmt::format("{} {:<22} {}{}{}\n", verdict, ratio, c.row,
+                             c.detail.empty() ? "" : ": ", c.detail);
   }
   if (changes->regressed()) session.exit_code = kFailed;
 }

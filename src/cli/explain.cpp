@@ -17,18 +17,21 @@ struct ExplainFlags {
 void run(Session& session, const ExplainFlags& flags) {
   KernelRegistry& registry = session.registry();
   if (!flags.backend.empty())
-    if (Expected<Backend*> found = registry.find_backend(flags.backend); !found) fail(found.error());
+    if (Expected<Backend*> found = registry.find_backend(flags.backend); !found)
+      fail(found.error());
   for (const CaseSpec& spec : flags.cases.cases()) {
     Expected<Case> c = make_case(spec);
     if (!c) fail(c.error());
     const Cost work = cost(c->desc);
-    std::cout << fmt::format("{}\n  signature  {}\n  numerics   {}\n  cost       {:.4g} flop, {:.4g} bytes\n",
-                             c->text(), c->desc.signature().text, numerics_word(c->desc.numerics),
-                             work.flops, work.bytes());
+    std::cout << fmt::format(
+        "{}\n  signature  {}\n  numerics   {}\n  cost       {:.4g} flop, {:.4g} bytes\n", c->text(),
+        c->desc.signature().text, numerics_word(c->desc.numerics), work.flops, work.bytes());
     for (const Explanation& line : registry.explain(c->desc, flags.backend))
       std::cout << fmt::format("  {} {:<10} {:<18} {}\n",
-                               line.chosen ? "*" : line.accepted ? "+" : "-", line.backend,
-                               line.kernel, line.reason);
+                               line.chosen     ? "*"
+                               : line.accepted ? "+"
+                                               : "-",
+                               line.backend, line.kernel, line.reason);
   }
   std::cout << "* runs when its backend is asked for, + could run, - cannot\n";
 }
@@ -36,7 +39,8 @@ void run(Session& session, const ExplainFlags& flags) {
 }  // namespace
 
 void add_explain(CLI::App& app, Session& session) {
-  CLI::App* verb = app.add_subcommand("explain", "every kernel of a case: accepted or not, and why");
+  CLI::App* verb =
+      app.add_subcommand("explain", "every kernel of a case: accepted or not, and why");
   auto flags = std::make_shared<ExplainFlags>();
   verb->add_option("operator", flags->cases.op, "a name that `nereid ops` lists")->required();
   flags->cases.add_to(*verb, false);

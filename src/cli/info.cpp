@@ -23,13 +23,16 @@ void show_machine(const Machine& machine) {
   const DeviceProfile& p = machine.profile;
   std::string caches;
   for (const CacheLevel& c : p.caches)
-    if (c.bytes > 0) caches += fmt::format("{}{} {}", caches.empty() ? "" : ", ", c.name, size_text(c.bytes));
+    if (c.bytes > 0)
+      caches += fmt::format("{}{} {}", caches.empty() ? "" : ", ", c.name, size_text(c.bytes));
   std::cout << fmt::format(
-      "nereid {}   {}, {}\ncpu     {} ({})\nisa     {}   level {}\ncores   {} for this process\ncaches  {}\n",
+      "nereid {}   {}, {}\ncpu     {} ({})\nisa     {}   level {}\ncores   {} for this "
+      "process\ncaches  {}\n",
       kVersion, kCompiler, kBuildType, p.cpu, p.microarchitecture, machine.isa.to_string(),
       best_level(machine.isa).word, p.cores, caches);
-  std::cout << fmt::format("nominal {:.0f} GFLOP/s f32 a core at {:.2f} GHz, {:.0f} GB/s a socket\n",
-                           p.nominal.f32_fma, p.nominal_ghz, p.nominal_dram_gbps);
+  std::cout << fmt::format(
+      "nominal {:.0f} GFLOP/s f32 a core at {:.2f} GHz, {:.0f} GB/s a socket\n", p.nominal.f32_fma,
+      p.nominal_ghz, p.nominal_dram_gbps);
 }
 
 void show_devices() {
@@ -39,24 +42,28 @@ void show_devices() {
 void show_peaks(const Machine& machine, const std::string& threads) {
   for (const std::string& count : split_list(threads)) {
     const int n = std::atoi(count.c_str());
-    if (n < 1) fail(kUsage, fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", count));
+    if (n < 1)
+      fail(kUsage, fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", count));
     const MeasuredPeaks p = measure_peaks(machine.profile, n, 3.0);
-    std::cout << fmt::format("measured, {} thread{}\n  f32 FMA  {:8.1f} GFLOP/s\n", n, n > 1 ? "s" : "",
-                             p.arithmetic.f32_fma);
-    if (p.arithmetic.int8_dot > 0) std::cout << fmt::format("  int8 dot {:8.1f} Gop/s\n", p.arithmetic.int8_dot);
+    std::cout << fmt::format("measured, {} thread{}\n  f32 FMA  {:8.1f} GFLOP/s\n", n,
+                             n > 1 ? "s" : "", p.arithmetic.f32_fma);
+    if (p.arithmetic.int8_dot > 0)
+      std::cout << fmt::format("  int8 dot {:8.1f} Gop/s\n", p.arithmetic.int8_dot);
     if (p.arithmetic.amx_bf16 > 0)
-      std::cout << fmt::format("  AMX bf16 {:8.1f} GFLOP/s\n  AMX int8 {:8.1f} Gop/s\n", p.arithmetic.amx_bf16,
-                               p.arithmetic.amx_int8);
+      std::cout << fmt::format("  AMX bf16 {:8.1f} GFLOP/s\n  AMX int8 {:8.1f} Gop/s\n",
+                               p.arithmetic.amx_bf16, p.arithmetic.amx_int8);
     for (const StreamRates& s : p.streams)
-      std::cout << fmt::format("  {:<8} {:8.1f} GB/s read {:8.1f} copy {:8.1f} copy, non-temporal\n", s.level,
-                               s.read, s.copy, s.copy_nt);
+      std::cout << fmt::format(
+          "  {:<8} {:8.1f} GB/s read {:8.1f} copy {:8.1f} copy, non-temporal\n", s.level, s.read,
+          s.copy, s.copy_nt);
   }
 }
 
 void show_settings() {
   for (const EnvVariable& v : env_variables()) {
     std::optional<std::string> value = env(v.name);
-    std::cout << fmt::format("  {:<20} {}{}\n", v.name, value ? "= " + *value + "   " : "", v.meaning);
+    std::cout << fmt::format("  {:<20} {}{}\n", v.name, value ? "= " + *value + "   " : "",
+                             v.meaning);
   }
 }
 

@@ -30,7 +30,8 @@ void check_verb(const CLI::App& app, int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace nrd::cli;
   Session session;
-  for (int i = 0; i < argc; i++) session.command += (i ? " " : "") + std::string(i ? argv[i] : "nereid");
+  for (int i = 0; i < argc; i++)
+    session.command += (i ? " " : "") + std::string(i ? argv[i] : "nereid");
   CLI::App app{"Nereid: operators for LLM inference, checked and timed", "nereid"};
   app.set_version_flag("--version", std::string("nereid ") + nrd::kVersion);
   app.require_subcommand(1);

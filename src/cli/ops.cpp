@@ -24,7 +24,8 @@ void show(const std::string& name) {
   const Op& op = **found;
   std::cout << fmt::format("{}: {}\n", op.name, op.summary);
   for (const Variant& v : op.variants)
-    std::cout << fmt::format("  signature  {}{}{}\n", v.signature, v.when.empty() ? "" : "   when ", v.when);
+    std::cout << fmt::format("  signature  {}{}{}\n", v.signature, v.when.empty() ? "" : "   when ",
+                             v.when);
   for (const ChoiceAttribute& c : op.choices) {
     std::string values;
     for (const std::string& value : c.values) values += (values.empty() ? "" : " | ") + value;
@@ -32,10 +33,14 @@ void show(const std::string& name) {
   }
   for (const NumberAttribute& n : op.numbers)
     std::cout << fmt::format("  option     {} = {:g}   {}\n", n.name, n.value, n.meaning);
-  std::cout << (op.tolerance.exact ? "  tolerance  exact: equal to the f32 build, bit for bit\n"
-                                   : fmt::format("  tolerance  {:g} of the row's largest value, f32\n", op.tolerance.f32));
-  std::cout << fmt::format("  cost       {:g} flop a point\n  in place   {}\n  example    nereid bench {} --shape '{}'\n",
-                           op.flops, op.in_place == InPlace::kYes ? "yes" : "no", op.name, op.shape);
+  std::cout << (op.tolerance.exact
+                    ? "  tolerance  exact: equal to the f32 build, bit for bit\n"
+                    : fmt::format("  tolerance  {:g} of the row's largest value, f32\n",
+                                  op.tolerance.f32));
+  std::cout << fmt::format(
+      "  cost       {:g} flop a point\n  in place   {}\n  example    nereid bench {} --shape "
+      "'{}'\n",
+      op.flops, op.in_place == InPlace::kYes ? "yes" : "no", op.name, op.shape);
   if (op.composite()) std::cout << "  graph\n" << op.variants.front().graph;
 }
 

@@ -87,8 +87,10 @@ void write_file(const std::string& path, const std::string& content) {
   file << content;
   file.close();
   if (!file)
-    fail(make_error({.code = ErrorCode::kEnvironment, .argument = path,
-                     .got = std::strerror(errno), .hint = "the report could not be written"}));
+    fail(make_error({.code = ErrorCode::kEnvironment,
+                     .argument = path,
+                     .got = std::strerror(errno),
+                     .hint = "the report could not be written"}));
 }
 
 // True when the report went to standard output.
@@ -113,8 +115,7 @@ void ReportOptions::write(const nlohmann::json& document) const {
 }
 
 void CaseOptions::add_to(CLI::App& verb, bool timing) {
-  verb.add_option("--shape", shapes,
-                  "sizes, e.g. 'm=1,16;n=1024..8192:*2;k=4096'; may be repeated")
+  verb.add_option("--shape", shapes, "sizes, e.g. 'm=1,16;n=1024..8192:*2;k=4096'; may be repeated")
       ->delimiter('\0');
   verb.add_option("--dtype", dtypes, "f32, or one word an operand: bf16,f32->bf16; may be repeated")
       ->delimiter('\0');
@@ -123,7 +124,8 @@ void CaseOptions::add_to(CLI::App& verb, bool timing) {
   verb.add_option("--threads", threads, "a list, e.g. 1,2")->capture_default_str();
   if (timing)
     verb.add_option("--cache", cache, "warm, cold or both")
-        ->check(CLI::IsMember({"warm", "cold", "both"}))->capture_default_str();
+        ->check(CLI::IsMember({"warm", "cold", "both"}))
+        ->capture_default_str();
 }
 
 std::vector<CaseSpec> CaseOptions::cases() const {
@@ -146,9 +148,11 @@ std::vector<CaseSpec> CaseOptions::cases() const {
           char* end = nullptr;
           spec.threads = static_cast<int>(std::strtol(count.c_str(), &end, 10));
           if (*end != 0 || spec.threads < 1)
-            fail(kUsage, fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", count));
+            fail(kUsage,
+                 fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", count));
           for (const std::string& option : options)
-            if (Expected<void> applied = apply_options(spec, option); !applied) fail(applied.error());
+            if (Expected<void> applied = apply_options(spec, option); !applied)
+              fail(applied.error());
           for (CacheState state : {CacheState::kWarm, CacheState::kCold}) {
             if (cache != "both" && cache != word(state)) continue;
             spec.cache = state;

@@ -18,8 +18,8 @@ constexpr int kFailed = 1;  // something that was asked for did not succeed
 constexpr int kUsage = 2;   // the request itself is wrong
 
 struct Session {
-  std::string command;                // as it was typed, for the report
-  std::vector<std::string> plugins;   // --plugin
+  std::string command;               // as it was typed, for the report
+  std::vector<std::string> plugins;  // --plugin
   int exit_code = kOk;
 
   // Built-in backends, peers and plug-ins. Prints the error and ends with kUsage when the
@@ -34,7 +34,7 @@ struct Session {
 [[noreturn]] void fail(int code, const std::string& message);
 [[noreturn]] void fail(const Error& error);  // kUsage for misuse, kFailed for the rest
 
-bool color_output();    // standard output is a terminal and NO_COLOR is not set
+bool color_output();  // standard output is a terminal and NO_COLOR is not set
 void show_progress(const std::string& what, double fraction);
 
 // --json [FILE] --csv [FILE] --md [FILE] --html FILE

@@ -11,9 +11,8 @@ void add_worker(CLI::App& app, Session& session) {
   verb->group("");  // not in the help
   auto backend = std::make_shared<std::string>();
   verb->add_option("--backend", *backend)->required();
-  verb->callback([&session, backend] {
-    session.exit_code = worker_main(session.registry(), *backend);
-  });
+  verb->callback(
+      [&session, backend] { session.exit_code = worker_main(session.registry(), *backend); });
 }
 
 }  // namespace nrd::cli

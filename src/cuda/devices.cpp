@@ -9,9 +9,10 @@ namespace nrd::cuda {
 namespace {
 
 Error cuda_error(const char* call, cudaError_t code) {
-  return make_error({.code = ErrorCode::kEnvironment,
-                     .argument = call,
-                     .got = fmt::format("{} ({})", cudaGetErrorName(code), cudaGetErrorString(code))});
+  return make_error(
+      {.code = ErrorCode::kEnvironment,
+       .argument = call,
+       .got = fmt::format("{} ({})", cudaGetErrorName(code), cudaGetErrorString(code))});
 }
 
 // A property that a driver does not know counts as 0.
@@ -34,7 +35,10 @@ Expected<std::vector<DeviceInfo>> list_devices() {
     if (cudaError_t code = cudaGetDeviceProperties(&p, i); code != cudaSuccess)
       return cuda_error("cudaGetDeviceProperties", code);
     const double clock_khz = attribute(cudaDevAttrMemoryClockRate, i);
-    devices.push_back({.index = i, .name = p.name, .major = p.major, .minor = p.minor,
+    devices.push_back({.index = i,
+                       .name = p.name,
+                       .major = p.major,
+                       .minor = p.minor,
                        .multiprocessors = p.multiProcessorCount,
                        .memory_gib = static_cast<double>(p.totalGlobalMem) / (1 << 30),
                        .memory_gbps = 2 * clock_khz * 1e3 * (p.memoryBusWidth / 8) * 1e-9,

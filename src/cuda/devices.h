@@ -15,7 +15,7 @@ struct DeviceInfo {
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
   double memory_gib = 0;
-  double memory_gbps = 0;    // nominal: bus width x clock, both edges
+  double memory_gbps = 0;  // nominal: bus width x clock, both edges
   int l2_bytes = 0;
 };
 

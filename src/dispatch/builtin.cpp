@@ -20,8 +20,9 @@ class PreparedProgram final : public PreparedKernel {
   }
   std::string note() const override {
     std::string note = program_.converts() ? "converts whole buffers" : "";
-    if (composite_) note += fmt::format("{}{} operators one after the other",
-                                        note.empty() ? "" : ", ", program_.nodes());
+    if (composite_)
+      note += fmt::format("{}{} operators one after the other", note.empty() ? "" : ", ",
+                          program_.nodes());
     return note;
   }
   std::string fallback() const override { return note(); }
@@ -38,18 +39,25 @@ class DefinitionKernel final : public Kernel {
       : build_(build), level_(level), required_(required), available_(available) {}
 
   std::string isa() const override {
-    return build_ == Build::kScalar ? "scalar" : std::string(kAutovecLevels[static_cast<size_t>(level_)]);
+    return build_ == Build::kScalar ? "scalar"
+                                    : std::string(kAutovecLevels[static_cast<size_t>(level_)]);
   }
-  std::string name() const override { return build_ == Build::kScalar ? "scalar" : "autovec_" + isa(); }
+  std::string name() const override {
+    return build_ == Build::kScalar ? "scalar" : "autovec_" + isa();
+  }
 
   Expected<void> accepts(const Desc& desc) const override {
     if (!available_.contains(required_))
-      return make_error({.code = ErrorCode::kUnsupported, .op = desc.op->name,
+      return make_error({.code = ErrorCode::kUnsupported,
+                         .op = desc.op->name,
                          .argument = "ISA " + isa(),
                          .got = "a machine or a cap (NEREID_ISA) with " + available_.to_string()});
     if (desc.device.kind != DeviceKind::kCpu)
-      return make_error({.code = ErrorCode::kUnsupported, .op = desc.op->name,
-                         .argument = "device", .got = "cuda", .allowed = "cpu"});
+      return make_error({.code = ErrorCode::kUnsupported,
+                         .op = desc.op->name,
+                         .argument = "device",
+                         .got = "cuda",
+                         .allowed = "cpu"});
     return {};
   }
 
@@ -98,8 +106,8 @@ class ListBackend final : public Backend {
 KernelList autovec_kernels(IsaSet available) {
   KernelList kernels;
   for (size_t level = kAutovecLevels.size(); level-- > 0;)
-    kernels.push_back(std::make_unique<DefinitionKernel>(Build::kAutovec, static_cast<int>(level),
-                                                         required_isa(kAutovecLevels[level]), available));
+    kernels.push_back(std::make_unique<DefinitionKernel>(
+        Build::kAutovec, static_cast<int>(level), required_isa(kAutovecLevels[level]), available));
   return kernels;
 }
 

@@ -38,7 +38,7 @@ class PreparedKernel {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  virtual std::string name() const = 0;  // "autovec_avx512", "cblas_sgemm"
+  virtual std::string name() const = 0;           // "autovec_avx512", "cblas_sgemm"
   virtual std::string isa() const { return {}; }  // an ISA word, or empty when it is the peer's
   // Whether it can run this; the error says why not and is shown by `explain`.
   virtual Expected<void> accepts(const Desc& desc) const = 0;

@@ -26,7 +26,8 @@ KernelRegistry::KernelRegistry(Machine machine) : machine_(std::move(machine)) {
 Expected<void> KernelRegistry::add(std::unique_ptr<Backend> backend) {
   for (const auto& known : backends_)
     if (known->name() == backend->name())
-      return make_error({.code = ErrorCode::kInvalidArgument, .argument = "backend",
+      return make_error({.code = ErrorCode::kInvalidArgument,
+                         .argument = "backend",
                          .got = "a second one named '" + backend->name() + "'",
                          .hint = "rename it"});
   backends_.push_back(std::move(backend));
@@ -48,8 +49,10 @@ Expected<Backend*> KernelRegistry::find_backend(std::string_view name) const {
     names += (names.empty() ? "" : ", ") + known.back();
   }
   std::vector<std::string_view> views(known.begin(), known.end());
-  return make_error({.code = ErrorCode::kUnknownName, .argument = "backend",
-                     .got = fmt::format("'{}'", name), .allowed = names,
+  return make_error({.code = ErrorCode::kUnknownName,
+                     .argument = "backend",
+                     .got = fmt::format("'{}'", name),
+                     .allowed = names,
                      .hint = did_you_mean(name, views)});
 }
 
@@ -62,7 +65,8 @@ Expected<KernelChoice> KernelRegistry::get_kernel(std::string_view backend,
   NRD_TRY((*found)->load());
   std::vector<const Kernel*> kernels = (*found)->kernels(**op);
   if (kernels.empty())
-    return make_error({.code = ErrorCode::kUnsupported, .op = std::string(op_name),
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .op = std::string(op_name),
                        .argument = "backend " + std::string(backend),
                        .got = "an operator it has no kernel for"});
   return KernelChoice{*found, kernels.front()};
@@ -80,9 +84,11 @@ Expected<KernelChoice> KernelRegistry::select(std::string_view backend, const De
                            accepted.error().message());
     code = accepted.error().code;
   }
-  return make_error({.code = code, .op = desc.op->name,
+  return make_error({.code = code,
+                     .op = desc.op->name,
                      .argument = "backend " + std::string(backend),
-                     .got = "no kernel for this case", .hint = reasons});
+                     .got = "no kernel for this case",
+                     .hint = reasons});
 }
 
 namespace {
@@ -109,8 +115,11 @@ std::vector<Explanation> KernelRegistry::explain(const Desc& desc, std::string_v
       lines.push_back({.backend = backend->name(), .reason = "has no kernel for " + desc.op->name});
     for (const Kernel* kernel : kernels) {
       Expected<void> accepted = kernel->accepts(desc);
-      Explanation line{.backend = backend->name(), .kernel = kernel->name(), .isa = kernel->isa(),
-                       .accepted = static_cast<bool>(accepted), .chosen = accepted && !chosen};
+      Explanation line{.backend = backend->name(),
+                       .kernel = kernel->name(),
+                       .isa = kernel->isa(),
+                       .accepted = static_cast<bool>(accepted),
+                       .chosen = accepted && !chosen};
       if (!accepted) {
         line.reason = accepted.error().message();
       } else if (chosen) {

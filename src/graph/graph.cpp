@@ -32,8 +32,11 @@ class Builder {
 
  private:
   Error bad(const Statement& s, std::string why) const {
-    return make_error({.code = ErrorCode::kInternal, .op = graph_.desc.op->name,
-                       .argument = "graph", .got = "'" + s.line + "'", .hint = std::move(why)});
+    return make_error({.code = ErrorCode::kInternal,
+                       .op = graph_.desc.op->name,
+                       .argument = "graph",
+                       .got = "'" + s.line + "'",
+                       .hint = std::move(why)});
   }
 
   void add_operands() {
@@ -41,8 +44,11 @@ class Builder {
     for (size_t i = 0; i < sig.operands.size(); i++) {
       const OperandDesc& o = graph_.desc.operands[i];
       if (!o.present || sig.operands[i].output) continue;
-      Value v{.name = sig.operands[i].name, .dtype = o.dtype, .sizes = o.sizes,
-              .strides = o.strides, .operand = static_cast<int>(i)};
+      Value v{.name = sig.operands[i].name,
+              .dtype = o.dtype,
+              .sizes = o.sizes,
+              .strides = o.strides,
+              .operand = static_cast<int>(i)};
       names_[sig.operands[i].name] = add(std::move(v));
     }
   }
@@ -74,8 +80,10 @@ class Builder {
       if (!other) return other;
       const int64_t inner = value(*other).sizes.back(), outer = v.sizes[rank - 1];
       if (rank == kMaxRank || inner <= 0 || outer % inner != 0)
-        return make_error({.code = ErrorCode::kShapeMismatch, .op = graph_.desc.op->name,
-                           .argument = v.name, .got = fmt::format("{} columns", outer),
+        return make_error({.code = ErrorCode::kShapeMismatch,
+                           .op = graph_.desc.op->name,
+                           .argument = v.name,
+                           .got = fmt::format("{} columns", outer),
                            .allowed = fmt::format("a multiple of {}", inner)});
       const int64_t stride = v.strides[rank - 1];
       v.sizes[rank - 1] = outer / inner;
@@ -186,7 +194,9 @@ class Builder {
     for (const Target& target : s.targets) {
       if (next >= sig.operands.size()) return bad(s, "has too many targets");
       const OperandDesc& shape = inferred.operands[next];
-      Value v{.name = target.name, .dtype = shape.dtype, .sizes = shape.sizes,
+      Value v{.name = target.name,
+              .dtype = shape.dtype,
+              .sizes = shape.sizes,
               .strides = contiguous_strides(shape.sizes)};
       if (is_final_output(target.name)) {
         v.operand = graph_.desc.signature().find_operand(target.name);
@@ -205,8 +215,8 @@ class Builder {
         for (int64_t size : v.sizes) count *= size;
         graph_.buffer_elements.push_back(count);
       }
-      operands.push_back({sig.operands[next].name,
-                          {.dtype = v.dtype, .sizes = v.sizes, .strides = v.strides}});
+      operands.push_back(
+          {sig.operands[next].name, {.dtype = v.dtype, .sizes = v.sizes, .strides = v.strides}});
       values[sig.operands[next].name] = names_[target.name] = add(std::move(v));
       next++;
     }
@@ -219,8 +229,10 @@ class Builder {
       if (!graph_.desc.operands[i].present) continue;
       auto found = names_.find(sig.operands[i].name);
       if (found == names_.end() || value(found->second).operand != static_cast<int>(i))
-        return make_error({.code = ErrorCode::kInternal, .op = graph_.desc.op->name,
-                           .argument = sig.operands[i].name, .got = "no statement that sets it"});
+        return make_error({.code = ErrorCode::kInternal,
+                           .op = graph_.desc.op->name,
+                           .argument = sig.operands[i].name,
+                           .got = "no statement that sets it"});
     }
     return std::move(graph_);
   }

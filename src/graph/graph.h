@@ -35,11 +35,11 @@ enum class ValueId : int {};
 struct Value {
   std::string name;
   DType dtype = DType::kF32;
-  bool rounded = false;       // stored in that dtype between operators, where f32 would do
+  bool rounded = false;  // stored in that dtype between operators, where f32 would do
   Dims sizes;
   Dims strides;
-  int operand = -1;           // an operand of the composite, or -1
-  int buffer = -1;            // the buffer that holds it otherwise; views share one
+  int operand = -1;  // an operand of the composite, or -1
+  int buffer = -1;   // the buffer that holds it otherwise; views share one
 };
 
 struct Node {

@@ -11,8 +11,11 @@ namespace nrd {
 namespace {
 
 Error bad(const Desc& desc, const std::string& line, std::string why) {
-  return make_error({.code = ErrorCode::kInternal, .op = desc.op->name, .argument = "graph",
-                     .got = "'" + line + "'", .hint = std::move(why)});
+  return make_error({.code = ErrorCode::kInternal,
+                     .op = desc.op->name,
+                     .argument = "graph",
+                     .got = "'" + line + "'",
+                     .hint = std::move(why)});
 }
 
 bool is_view(std::string_view name) {

@@ -11,13 +11,13 @@ namespace nrd {
 
 // A value, or a view of one: name alone, or transpose(name), split(name, other), merge(name).
 struct Expression {
-  std::string view;                  // empty for a plain name
+  std::string view;                   // empty for a plain name
   std::vector<Expression> arguments;  // of the view
   std::string name;
 };
 
 struct Argument {
-  std::string key;  // empty for a positional one
+  std::string key;   // empty for a positional one
   std::string word;  // an attribute's value or, when `is_value`, unused
   bool is_value = false;
   Expression value;

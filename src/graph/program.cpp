@@ -79,7 +79,8 @@ Expected<Program> Program::prepare(const Desc& desc, Build build, int autovec_le
         if (v.operand < 0) place.offset = offsets[static_cast<size_t>(v.buffer)];
         if (v.operand < 0 || f64) widen(own.operands[i], real, false);
         if (v.rounded && own.signature().operands[i].output)
-          roundings.push_back({place, graph->buffer_elements[static_cast<size_t>(v.buffer)], v.dtype});
+          roundings.push_back(
+              {place, graph->buffer_elements[static_cast<size_t>(v.buffer)], v.dtype});
       }
       places.push_back(place);
     }

@@ -29,8 +29,8 @@ class Program {
 
  private:
   static constexpr int64_t kAbsent = -1;
-  struct Place {           // where an operand of a step lies
-    int operand = -1;      // one of the composite's own, or
+  struct Place {               // where an operand of a step lies
+    int operand = -1;          // one of the composite's own, or
     int64_t offset = kAbsent;  // in the workspace, or absent
   };
   struct Rounding {
@@ -51,7 +51,7 @@ class Program {
   Build build_ = Build::kScalar;
   int level_ = 0;
   std::vector<Step> steps_;
-  size_t values_bytes_ = 0;     // of the values between, at the start of the workspace
+  size_t values_bytes_ = 0;  // of the values between, at the start of the workspace
   size_t workspace_bytes_ = 0;
   bool converts_ = false;
 };

@@ -16,10 +16,24 @@ namespace nrd {
 
 enum class Feature : int {
   // x86-64
-  kAvx2, kFma, kF16c, kAvxVnni, kAvx512, kAvx512Vnni, kAvx512Bf16, kAvx512Fp16,
-  kAmxTile, kAmxInt8, kAmxBf16,
+  kAvx2,
+  kFma,
+  kF16c,
+  kAvxVnni,
+  kAvx512,
+  kAvx512Vnni,
+  kAvx512Bf16,
+  kAvx512Fp16,
+  kAmxTile,
+  kAmxInt8,
+  kAmxBf16,
   // aarch64
-  kNeon, kDotprod, kFp16, kBf16, kI8mm, kSve,
+  kNeon,
+  kDotprod,
+  kFp16,
+  kBf16,
+  kI8mm,
+  kSve,
   kCount,
 };
 

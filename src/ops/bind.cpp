@@ -37,8 +37,11 @@ Expected<double> number_value(const Op& op, const NumberAttribute& n, const Attr
   double parsed = 0;
   auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), parsed);
   if (ec == std::errc() && end == word.data() + word.size()) return parsed;
-  return make_error({.code = ErrorCode::kInvalidArgument, .op = op.name, .argument = n.name,
-                     .got = "'" + word + "'", .allowed = "a number"});
+  return make_error({.code = ErrorCode::kInvalidArgument,
+                     .op = op.name,
+                     .argument = n.name,
+                     .got = "'" + word + "'",
+                     .allowed = "a number"});
 }
 
 Expected<void> set_attribute(Desc& desc, const std::string& name, const AttributeValue& value) {
@@ -54,15 +57,19 @@ Expected<void> set_attribute(Desc& desc, const std::string& name, const Attribut
     const ChoiceAttribute& choice = op.choices[i];
     if (choice.name != name) continue;
     const std::string* word = std::get_if<std::string>(&value);
-    if (word && std::find(choice.values.begin(), choice.values.end(), *word) != choice.values.end()) {
+    if (word &&
+        std::find(choice.values.begin(), choice.values.end(), *word) != choice.values.end()) {
       desc.choices[i] = *word;
       return {};
     }
-    return make_error({.code = ErrorCode::kInvalidArgument, .op = op.name, .argument = name,
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .op = op.name,
+                       .argument = name,
                        .got = value_text(value),
                        .allowed = join_names(choice.values, [](const auto& v) { return v; })});
   }
-  return make_error({.code = ErrorCode::kUnknownName, .op = op.name,
+  return make_error({.code = ErrorCode::kUnknownName,
+                     .op = op.name,
                      .argument = "attribute '" + name + "'",
                      .allowed = attribute_names(op)});
 }
@@ -110,8 +117,10 @@ Expected<int> choose_variant(const Desc& desc, std::span<const NamedOperand> ope
   std::string got;
   for (const NamedOperand& operand : operands)
     got += fmt::format("{}{}:{}", got.empty() ? "" : ", ", operand.name, word(operand.desc.dtype));
-  return make_error({.code = ErrorCode::kUnsupported, .op = desc.op->name,
-                     .argument = "operands", .got = got,
+  return make_error({.code = ErrorCode::kUnsupported,
+                     .op = desc.op->name,
+                     .argument = "operands",
+                     .got = got,
                      .allowed = join_names(desc.op->variants, [](const Variant& v) {
                        return (v.when.empty() ? "any: " : v.when + ": ") + v.signature;
                      })});
@@ -121,21 +130,28 @@ Expected<void> check_names(const Desc& desc, std::span<const NamedOperand> opera
   const Signature& s = desc.signature();
   for (const NamedOperand& operand : operands)
     if (s.find_operand(operand.name) < 0)
-      return make_error({.code = ErrorCode::kUnknownName, .op = desc.op->name,
+      return make_error({.code = ErrorCode::kUnknownName,
+                         .op = desc.op->name,
                          .argument = "operand '" + operand.name + "'",
                          .allowed = join_names(s.operands, [](const auto& o) { return o.name; })});
   for (const OperandSpec& spec : s.operands)
     if (!spec.output && !spec.optional && !find(operands, spec.name))
-      return make_error({.code = ErrorCode::kInvalidArgument, .op = desc.op->name,
-                         .argument = spec.name, .got = "nothing", .allowed = "a tensor",
+      return make_error({.code = ErrorCode::kInvalidArgument,
+                         .op = desc.op->name,
+                         .argument = spec.name,
+                         .got = "nothing",
+                         .allowed = "a tensor",
                          .hint = "the signature is " + s.text});
   return {};
 }
 
 Error shape_error(const Desc& desc, const OperandSpec& spec, const Dims& sizes, std::string allowed,
                   std::string hint = "") {
-  return make_error({.code = ErrorCode::kShapeMismatch, .op = desc.op->name, .argument = spec.name,
-                     .got = "shape " + to_string(sizes), .allowed = std::move(allowed),
+  return make_error({.code = ErrorCode::kShapeMismatch,
+                     .op = desc.op->name,
+                     .argument = spec.name,
+                     .got = "shape " + to_string(sizes),
+                     .allowed = std::move(allowed),
                      .hint = std::move(hint)});
 }
 
@@ -183,17 +199,22 @@ class ShapeBinder {
     for (size_t i = 0; i < s_.axes.size(); i++) {
       const Axis& axis = s_.axes[i];
       if (axis.even && desc_.axes[i] % 2 != 0)
-        return make_error({.code = ErrorCode::kShapeMismatch, .op = desc_.op->name,
-                           .argument = axis.name, .got = fmt::format("{}", desc_.axes[i]),
-                           .allowed = "an even size", .hint = "elements are rotated in pairs"});
+        return make_error({.code = ErrorCode::kShapeMismatch,
+                           .op = desc_.op->name,
+                           .argument = axis.name,
+                           .got = fmt::format("{}", desc_.axes[i]),
+                           .allowed = "an even size",
+                           .hint = "elements are rotated in pairs"});
       if (axis.numerator < 0) continue;
       int64_t n = desc_.axes[static_cast<size_t>(axis.numerator)];
       int64_t d = desc_.axes[static_cast<size_t>(axis.denominator)];
       const std::string &n_name = s_.axes[static_cast<size_t>(axis.numerator)].name,
                         &d_name = s_.axes[static_cast<size_t>(axis.denominator)].name;
       if (d <= 0 || n % d != 0)
-        return make_error({.code = ErrorCode::kShapeMismatch, .op = desc_.op->name,
-                           .argument = n_name, .got = fmt::format("{}={}", n_name, n),
+        return make_error({.code = ErrorCode::kShapeMismatch,
+                           .op = desc_.op->name,
+                           .argument = n_name,
+                           .got = fmt::format("{}={}", n_name, n),
                            .allowed = fmt::format("a multiple of {}={}", d_name, d)});
       desc_.axes[i] = n / d;
     }
@@ -211,8 +232,10 @@ class ShapeBinder {
   Expected<void> check_known(const OperandSpec& spec) const {
     for (const AxisRef& ref : spec.axes)
       if (desc_.axes[static_cast<size_t>(ref.axis)] < 0)
-        return make_error({.code = ErrorCode::kInvalidArgument, .op = desc_.op->name,
-                           .argument = spec.name, .got = "nothing",
+        return make_error({.code = ErrorCode::kInvalidArgument,
+                           .op = desc_.op->name,
+                           .argument = spec.name,
+                           .got = "nothing",
                            .allowed = "a tensor " + axes_text(s_, spec),
                            .hint = "its shape does not follow from the inputs"});
     return {};
@@ -254,7 +277,8 @@ class ShapeBinder {
     const int offset = desc_.leading.size() - extra;
     for (int d = 0; d < extra; d++) {
       int64_t& known = desc_.leading[offset + d];
-      if (known == 1) known = operand.sizes[d];
+      if (known == 1)
+        known = operand.sizes[d];
       else if (operand.sizes[d] != 1 && operand.sizes[d] != known)
         return shape_error(desc_, spec, operand.sizes,
                            "leading axes " + to_string(desc_.leading) + " or 1 in their place");
@@ -281,7 +305,8 @@ Expected<void> check_dtypes(const Desc& desc) {
   const Signature& s = desc.signature();
   for (size_t i = 0; i < s.operands.size(); i++)
     if (desc.operands[i].present && !allows(s.operands[i].dtypes, desc.operands[i].dtype))
-      return make_error({.code = ErrorCode::kUnsupportedDtype, .op = desc.op->name,
+      return make_error({.code = ErrorCode::kUnsupportedDtype,
+                         .op = desc.op->name,
                          .argument = s.operands[i].name,
                          .got = std::string(word(desc.operands[i].dtype)),
                          .allowed = allowed_words(s.operands[i].dtypes),

@@ -57,21 +57,30 @@ Expected<std::vector<int64_t>> axis_sizes(const Op& op, const Signature& s,
   for (const auto& [key, size] : request.sizes) {
     int axis = s.find_axis(key);
     if (axis < 0 || !s.axes[static_cast<size_t>(axis)].is_key())
-      return make_error({.code = ErrorCode::kUnknownName, .op = op.name,
-                         .argument = "shape key '" + key + "'", .allowed = key_list(s),
+      return make_error({.code = ErrorCode::kUnknownName,
+                         .op = op.name,
+                         .argument = "shape key '" + key + "'",
+                         .allowed = key_list(s),
                          .hint = did_you_mean(key, names)});
     if (size < 0)
-      return make_error({.code = ErrorCode::kInvalidArgument, .op = op.name, .argument = key,
-                         .got = fmt::format("{}", size), .allowed = "0 or more"});
+      return make_error({.code = ErrorCode::kInvalidArgument,
+                         .op = op.name,
+                         .argument = key,
+                         .got = fmt::format("{}", size),
+                         .allowed = "0 or more"});
   }
   std::vector<int64_t> sizes;
   for (const Axis& axis : s.axes) {
     auto found = request.sizes.find(axis.name);
-    if (found != request.sizes.end()) sizes.push_back(found->second);
-    else if (!axis.is_key()) sizes.push_back(axis.fixed);
+    if (found != request.sizes.end())
+      sizes.push_back(found->second);
+    else if (!axis.is_key())
+      sizes.push_back(axis.fixed);
     else
-      return make_error({.code = ErrorCode::kInvalidArgument, .op = op.name,
-                         .argument = "shape key '" + axis.name + "'", .got = "nothing",
+      return make_error({.code = ErrorCode::kInvalidArgument,
+                         .op = op.name,
+                         .argument = "shape key '" + axis.name + "'",
+                         .got = "nothing",
                          .allowed = "a size",
                          .hint = fmt::format("for example --shape '{}'", op.shape)});
   }
@@ -85,7 +94,8 @@ Expected<std::vector<int64_t>> axis_sizes(const Op& op, const Signature& s,
 
 class OperandMaker {
  public:
-  OperandMaker(const Op& op, const Signature& s, const CaseRequest& request, const DTypeList& dtypes)
+  OperandMaker(const Op& op, const Signature& s, const CaseRequest& request,
+               const DTypeList& dtypes)
       : op_(op), s_(s), request_(request), dtypes_(dtypes) {}
 
   Expected<std::vector<NamedOperand>> make() {
@@ -105,14 +115,15 @@ class OperandMaker {
       operand.desc.strides = contiguous_strides(operand.desc.sizes);
       operands.push_back(std::move(operand));
     }
-    if (dtypes_.per_operand && used_ != dtypes_.words.size())
-      return count_error(operands.size());
+    if (dtypes_.per_operand && used_ != dtypes_.words.size()) return count_error(operands.size());
     return operands;
   }
 
  private:
   Error count_error(size_t wanted) const {
-    return make_error({.code = ErrorCode::kInvalidArgument, .op = op_.name, .argument = "dtype",
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .op = op_.name,
+                       .argument = "dtype",
                        .got = fmt::format("{} words", dtypes_.words.size()),
                        .allowed = fmt::format("one, or {} (one an operand)", wanted),
                        .hint = "the signature is " + s_.text});
@@ -127,8 +138,10 @@ class OperandMaker {
     DType one = dtypes_.words.front();
     if (allows(spec.dtypes, one)) return one;
     if (spec.dtypes == DTypeClass::kFloat)
-      return make_error({.code = ErrorCode::kUnsupportedDtype, .op = op_.name,
-                         .argument = spec.name, .got = std::string(word(one)),
+      return make_error({.code = ErrorCode::kUnsupportedDtype,
+                         .op = op_.name,
+                         .argument = spec.name,
+                         .got = std::string(word(one)),
                          .allowed = allowed_words(spec.dtypes)});
     return first_allowed(spec.dtypes);
   }
@@ -174,12 +187,15 @@ Expected<Desc> bind_case(const Op& op, const CaseRequest& request) {
     bool known = false;
     for (const Signature& s : signatures(op)) known = known || s.find_operand(name) >= 0;
     if (!known)
-      return make_error({.code = ErrorCode::kUnknownName, .op = op.name,
-                         .argument = "operand '" + name + "'"});
+      return make_error(
+          {.code = ErrorCode::kUnknownName, .op = op.name, .argument = "operand '" + name + "'"});
   }
   if (complaint) return *complaint;
-  return make_error({.code = ErrorCode::kUnsupported, .op = op.name, .argument = "case",
-                     .got = request.dtypes, .hint = "no variant takes these dtypes and options"});
+  return make_error({.code = ErrorCode::kUnsupported,
+                     .op = op.name,
+                     .argument = "case",
+                     .got = request.dtypes,
+                     .hint = "no variant takes these dtypes and options"});
 }
 
 }  // namespace nrd

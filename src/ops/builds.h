@@ -52,12 +52,18 @@ namespace builds_detail {
 template <class T>
 constexpr DType native_dtype() {
   using U = std::remove_const_t<T>;
-  if constexpr (std::is_same_v<U, float>) return DType::kF32;
-  else if constexpr (std::is_same_v<U, double>) return DType::kF64;
-  else if constexpr (std::is_same_v<U, int32_t>) return DType::kI32;
-  else if constexpr (std::is_same_v<U, int8_t>) return DType::kI8;
-  else if constexpr (std::is_same_v<U, uint8_t>) return DType::kU8;
-  else static_assert(sizeof(T) == 0, "a definition's pointer has an element type we do not know");
+  if constexpr (std::is_same_v<U, float>)
+    return DType::kF32;
+  else if constexpr (std::is_same_v<U, double>)
+    return DType::kF64;
+  else if constexpr (std::is_same_v<U, int32_t>)
+    return DType::kI32;
+  else if constexpr (std::is_same_v<U, int8_t>)
+    return DType::kI8;
+  else if constexpr (std::is_same_v<U, uint8_t>)
+    return DType::kU8;
+  else
+    static_assert(sizeof(T) == 0, "a definition's pointer has an element type we do not know");
 }
 
 template <class P>
@@ -70,10 +76,14 @@ constexpr bool is_type = std::is_same_v<P, int>;
 // The index-th parameter, taken from the list of its kind; `rank` counts those of the kind before.
 template <class P>
 P fetch(const InstanceArgs& args, size_t rank) {
-  if constexpr (std::is_pointer_v<P>) return static_cast<P>(args.pointers[rank]);
-  else if constexpr (is_size<P>) return args.sizes[rank];
-  else if constexpr (is_number<P>) return static_cast<P>(args.numbers[rank]);
-  else return args.types[rank];
+  if constexpr (std::is_pointer_v<P>)
+    return static_cast<P>(args.pointers[rank]);
+  else if constexpr (is_size<P>)
+    return args.sizes[rank];
+  else if constexpr (is_number<P>)
+    return static_cast<P>(args.numbers[rank]);
+  else
+    return args.types[rank];
 }
 
 template <class P>
@@ -103,9 +113,12 @@ constexpr Definition make(void (*)(P...)) {
   auto add = [&d]<class Q>(std::type_identity<Q>) {
     if constexpr (std::is_pointer_v<Q>)
       d.native[static_cast<size_t>(d.operands++)] = native_dtype<std::remove_pointer_t<Q>>();
-    else if constexpr (is_size<Q>) d.sizes++;
-    else if constexpr (is_number<Q>) d.numbers++;
-    else d.types++;
+    else if constexpr (is_size<Q>)
+      d.sizes++;
+    else if constexpr (is_number<Q>)
+      d.numbers++;
+    else
+      d.types++;
   };
   (add(std::type_identity<P>{}), ...);
   return d;
@@ -148,14 +161,21 @@ extern "C" {
 }
 
 #if defined(__x86_64__)
-#define NRD_AUTOVEC_BUILDS(name)                                                 \
-  {nrd::make_definition<&nrd_baseline_##name>(), nrd::make_definition<&nrd_avx2_##name>(), \
-   nrd::make_definition<&nrd_avx512_##name>()}
+#define NRD_AUTOVEC_BUILDS(name)                                                            \
+  {                                                                                         \
+    nrd::make_definition<&nrd_baseline_##name>(), nrd::make_definition<&nrd_avx2_##name>(), \
+        nrd::make_definition<&nrd_avx512_##name>()                                          \
+  }
 #else
-#define NRD_AUTOVEC_BUILDS(name) {nrd::make_definition<&nrd_baseline_##name>()}
+#define NRD_AUTOVEC_BUILDS(name) \
+  { nrd::make_definition<&nrd_baseline_##name>() }
 #endif
 
 // NRD_BUILDS(silu): the Builds of the definition OP(silu).
-#define NRD_BUILDS(name)                                                             \
-  nrd::Builds{#name, nrd::make_definition<&nrd_scalar_##name>(),                     \
-              nrd::make_definition<&nrd_f64_##name>(), {NRD_AUTOVEC_BUILDS(name)}}
+#define NRD_BUILDS(name)                                 \
+  nrd::Builds {                                          \
+#name, nrd::make_definition < &nrd_scalar_##name>(), \
+        nrd::make_definition < &nrd_f64_##name>(), {     \
+      NRD_AUTOVEC_BUILDS(name)                           \
+    }                                                    \
+  }

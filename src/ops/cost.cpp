@@ -58,7 +58,8 @@ Cost cost(const Desc& desc) {
     const OperandDesc& operand = desc.operands[i];
     if (!operand.present) continue;
     const bool gathered = is_gathered(*desc.op, s.operands[i].name);
-    const double elements = gathered ? gathered_elements(desc, operand) : distinct_elements(operand);
+    const double elements =
+        gathered ? gathered_elements(desc, operand) : distinct_elements(operand);
     const double bytes = elements * static_cast<double>(byte_size(operand.dtype));
     (s.operands[i].output ? c.bytes_written : c.bytes_read) += bytes;
   }

@@ -47,8 +47,10 @@ std::string Desc::dtype_text() const {
   bool uniform = true, seen = false;
   for (size_t i = 0; i < operands.size(); i++) {
     if (!operands[i].present) continue;
-    if (static_cast<int>(i) == s.inputs) each += "->";
-    else if (!each.empty() && !each.ends_with("->")) each += ",";
+    if (static_cast<int>(i) == s.inputs)
+      each += "->";
+    else if (!each.empty() && !each.ends_with("->"))
+      each += ",";
     each += word(operands[i].dtype);
     if (s.operands[i].dtypes != DTypeClass::kFloat) {
       // Fixed dtypes are part of the operator; only a free one makes the long form necessary.
@@ -94,11 +96,12 @@ Expected<void> check_pointer(const Desc& desc, size_t i, const TensorView& view)
   const OperandSpec& spec = desc.signature().operands[i];
   if (view.count() == 0) return {};
   if (view.data == nullptr)
-    return make_error({.code = ErrorCode::kInvalidArgument,
-                       .op = desc.op->name,
-                       .argument = spec.name,
-                       .got = "a null pointer",
-                       .allowed = fmt::format("{} elements of {}", view.count(), word(view.dtype))});
+    return make_error(
+        {.code = ErrorCode::kInvalidArgument,
+         .op = desc.op->name,
+         .argument = spec.name,
+         .got = "a null pointer",
+         .allowed = fmt::format("{} elements of {}", view.count(), word(view.dtype))});
   size_t bytes = byte_size(view.dtype);
   if (reinterpret_cast<uintptr_t>(view.data) % bytes != 0)
     return make_error({.code = ErrorCode::kInvalidArgument,

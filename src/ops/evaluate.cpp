@@ -71,14 +71,17 @@ Expected<Evaluation> Evaluation::prepare(const Desc& desc, const Definition& def
       definition.sizes != static_cast<int>(s.core.size()) ||
       definition.numbers > static_cast<int>(desc.numbers.size()) ||
       definition.types != static_cast<int>(desc.types.size()))
-    return make_error({.code = ErrorCode::kInternal, .op = desc.op->name,
-                       .argument = "definition", .got = "other parameters than the signature has",
+    return make_error({.code = ErrorCode::kInternal,
+                       .op = desc.op->name,
+                       .argument = "definition",
+                       .got = "other parameters than the signature has",
                        .hint = s.text});
   Evaluation e;
   e.definition_ = definition;
   e.numbers_ = desc.numbers;
   e.types_ = desc.types;
-  for (int axis : s.core) e.sizes_.push_back(static_cast<size_t>(desc.axes[static_cast<size_t>(axis)]));
+  for (int axis : s.core)
+    e.sizes_.push_back(static_cast<size_t>(desc.axes[static_cast<size_t>(axis)]));
   if (!s.core.empty() && s.axes[static_cast<size_t>(s.core[0])].separable) e.cut_ = 0;
 
   std::vector<int> outer_axes;

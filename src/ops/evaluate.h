@@ -52,9 +52,9 @@ class Evaluation {
   std::vector<Operand> operands_;
   std::vector<int64_t> outer_sizes_;
   int64_t instances_ = 1;
-  std::vector<size_t> sizes_;    // core sizes
-  int cut_ = -1;                 // index into sizes_ of the axis that may be cut, or -1
-  int64_t grain_ = 1;            // steps of the cut axis (or instances) worth a thread
+  std::vector<size_t> sizes_;  // core sizes
+  int cut_ = -1;               // index into sizes_ of the axis that may be cut, or -1
+  int64_t grain_ = 1;          // steps of the cut axis (or instances) worth a thread
   std::vector<double> numbers_;
   std::vector<int> types_;
   size_t workspace_bytes_ = 0;

@@ -55,7 +55,7 @@ struct Op {
   std::vector<NumberAttribute> numbers;
   std::vector<ChoiceAttribute> choices;
   std::vector<Variant> variants;
-  double flops = 1;     // per point of the iteration space (the product of all axes)
+  double flops = 1;  // per point of the iteration space (the product of all axes)
   Tolerance tolerance;
   InPlace in_place = InPlace::kNo;
   std::string gathers;   // an input of which only as many rows are read as the output has

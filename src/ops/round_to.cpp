@@ -8,9 +8,7 @@ namespace {
 
 thread_local double rounding_nudge = 0;
 
-bool keeps_all(nrd::DType dtype) {
-  return dtype == nrd::DType::kF32 || dtype == nrd::DType::kF64;
-}
+bool keeps_all(nrd::DType dtype) { return dtype == nrd::DType::kF32 || dtype == nrd::DType::kF64; }
 
 }  // namespace
 

@@ -84,7 +84,8 @@ class Parser {
     int found = signature_.find_axis(name);
     if (found >= 0) return found;
     Axis axis{.name = std::string(name)};
-    if (int64_t size = 0; std::from_chars(name.data(), name.data() + name.size(), size).ec == std::errc()) {
+    if (int64_t size = 0;
+        std::from_chars(name.data(), name.data() + name.size(), size).ec == std::errc()) {
       axis.fixed = size;
       axis.core = true;
     }
@@ -115,7 +116,8 @@ class Parser {
       size_t slash = part.find('/');
       if (slash != std::string_view::npos) {
         std::string_view digits = part.substr(slash + 1);
-        if (std::from_chars(digits.data(), digits.data() + digits.size(), ref.block).ec != std::errc())
+        if (std::from_chars(digits.data(), digits.data() + digits.size(), ref.block).ec !=
+            std::errc())
           return bad(word, "a block size is a number");
       }
       ref.axis = axis(part.substr(0, slash));

@@ -28,15 +28,15 @@
 namespace nrd {
 
 enum class DTypeClass {
-  kFloat,    // f32 f16 bf16
+  kFloat,  // f32 f16 bf16
   kF32,
-  kFp8,      // f8e4m3 f8e5m2
+  kFp8,  // f8e4m3 f8e5m2
   kI32,
   kI8,
-  kInt8,     // i8 u8
-  kNumber,   // kFloat, kFp8, kInt8 and kI32: what `cast` takes
+  kInt8,    // i8 u8
+  kNumber,  // kFloat, kFp8, kInt8 and kI32: what `cast` takes
   kFloatOrFp8,
-  kMatrix,   // kFloat and kInt8: what a product takes
+  kMatrix,       // kFloat and kInt8: what a product takes
   kAccumulator,  // kFloat and i32: what a product gives
 };
 std::string_view dtype_class_word(DTypeClass c);
@@ -62,7 +62,7 @@ struct Axis {
   bool separable = false;  // outer axes are; core axes when starred
   int numerator = -1;      // a derived axis: numerator / denominator
   int denominator = -1;
-  int64_t fixed = -1;      // a size that belongs to the operator; such an axis is core, no key
+  int64_t fixed = -1;  // a size that belongs to the operator; such an axis is core, no key
   bool even = false;
 
   bool is_key() const { return numerator < 0 && fixed < 0; }  // named in --shape

@@ -92,8 +92,8 @@ class CaseRun {
   void end(Entry& entry, const Error& error) {
     entry.timing = false;
     // Not able to is a skip, with its reason; anything else is an error.
-    const bool refused = error.code == ErrorCode::kUnsupported ||
-                         error.code == ErrorCode::kUnsupportedDtype;
+    const bool refused =
+        error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kUnsupportedDtype;
     const bool absent = error.code == ErrorCode::kEnvironment && !entry.contender->worker();
     entry.row.outcome = refused || absent ? Outcome::kSkipped : Outcome::kError;
     entry.row.reason = error.message();
@@ -214,8 +214,8 @@ void add_ratios(Results& results, const std::vector<Row>& rows, const std::strin
   if (!base) return;
   for (const Row& row : rows)
     if (&row != base && row.median_us)
-      results.ratios.push_back({row.case_text(), row.backend, baseline,
-                                paired_ratio(row.slices_us, base->slices_us)});
+      results.ratios.push_back(
+          {row.case_text(), row.backend, baseline, paired_ratio(row.slices_us, base->slices_us)});
 }
 
 // A request that is wrong in itself is one error row a backend, so that JSON tells the whole.
@@ -244,7 +244,8 @@ Results run_bench(KernelRegistry& registry, const BenchOptions& options, Rooflin
   for (const std::string& name : options.backends)
     contenders.emplace_back(registry, name, options.worker);
   const std::string baseline = options.baseline.empty() && !options.backends.empty()
-                                   ? options.backends.front() : options.baseline;
+                                   ? options.backends.front()
+                                   : options.baseline;
   for (size_t i = 0; i < options.cases.size(); i++) {
     Expected<Case> c = make_case(options.cases[i]);
     std::vector<Row> rows;
@@ -252,7 +253,8 @@ Results run_bench(KernelRegistry& registry, const BenchOptions& options, Rooflin
       rows = error_rows(options, options.cases[i], c.error());
     } else {
       if (options.progress)
-        options.progress(c->text(), static_cast<double>(i) / static_cast<double>(options.cases.size()));
+        options.progress(c->text(),
+                         static_cast<double>(i) / static_cast<double>(options.cases.size()));
       rows = CaseRun(options, *c, roofline).run(contenders);
     }
     add_ratios(results, rows, baseline);

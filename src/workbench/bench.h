@@ -17,8 +17,8 @@ struct BenchOptions {
   std::vector<std::string> backends;  // rows stand in this order
   // Leave out a backend that has no kernel of the operator at all: for a list nobody named.
   bool only_capable = false;
-  std::string baseline;               // ratios are formed against it; empty: the first backend
-  bool time = true;                   // false: accuracy only
+  std::string baseline;  // ratios are formed against it; empty: the first backend
+  bool time = true;      // false: accuracy only
   // A case is checked on the first of these and timed on normal data; `check` goes through all.
   std::vector<Distribution> distributions = {Distribution::kNormal};
   int rounds = 10;
@@ -32,7 +32,8 @@ struct BenchOptions {
 // Peaks of this machine, measured on the first use for a thread count and kept.
 class Roofline {
  public:
-  explicit Roofline(const Machine& machine, double seconds) : machine_(machine), seconds_(seconds) {}
+  explicit Roofline(const Machine& machine, double seconds)
+      : machine_(machine), seconds_(seconds) {}
   const MeasuredPeaks& measured(int threads);
   const std::map<int, MeasuredPeaks>& all() const { return measured_; }
   // Fills gflops, gbps, percentages, bound and flags from the median time.

@@ -62,12 +62,17 @@ Expected<Case> make_case(const CaseSpec& spec) {
   Expected<Desc> desc = bind_case(**op, spec.request);
   if (!desc) return desc.error();
   if (spec.threads < 1 || spec.threads > 4096)
-    return make_error({.code = ErrorCode::kInvalidArgument, .op = spec.op, .argument = "threads",
-                       .got = fmt::format("{}", spec.threads), .allowed = "1 to 4096"});
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .op = spec.op,
+                       .argument = "threads",
+                       .got = fmt::format("{}", spec.threads),
+                       .allowed = "1 to 4096"});
   Case c{spec, std::move(*desc)};
   const int b = product_weight(c.desc);
   if (b < 0 && spec.b_kn)
-    return make_error({.code = ErrorCode::kUnknownName, .op = spec.op, .argument = "option 'b'",
+    return make_error({.code = ErrorCode::kUnknownName,
+                       .op = spec.op,
+                       .argument = "option 'b'",
                        .hint = "only products have a layout of b"});
   if (b >= 0 && !spec.b_kn) {
     OperandDesc& weight = c.desc.operands[static_cast<size_t>(b)];
@@ -79,13 +84,21 @@ Expected<Case> make_case(const CaseSpec& spec) {
 nlohmann::json to_json(const CaseSpec& spec) {
   nlohmann::json attributes = nlohmann::json::object();
   for (const auto& [name, value] : spec.request.attributes) {
-    if (const double* number = std::get_if<double>(&value)) attributes[name] = *number;
-    else attributes[name] = std::get<std::string>(value);
+    if (const double* number = std::get_if<double>(&value))
+      attributes[name] = *number;
+    else
+      attributes[name] = std::get<std::string>(value);
   }
-  return {{"op", spec.op}, {"sizes", spec.request.sizes}, {"dtypes", spec.request.dtypes},
-          {"attributes", attributes}, {"optional", spec.request.optional}, {"b_kn", spec.b_kn},
-          {"threads", spec.threads}, {"cold", spec.cache == CacheState::kCold},
-          {"distribution", static_cast<int>(spec.distribution)}, {"seed", spec.seed}};
+  return {{"op", spec.op},
+          {"sizes", spec.request.sizes},
+          {"dtypes", spec.request.dtypes},
+          {"attributes", attributes},
+          {"optional", spec.request.optional},
+          {"b_kn", spec.b_kn},
+          {"threads", spec.threads},
+          {"cold", spec.cache == CacheState::kCold},
+          {"distribution", static_cast<int>(spec.distribution)},
+          {"seed", spec.seed}};
 }
 
 CaseSpec case_spec_from_json(const nlohmann::json& json) {
@@ -94,8 +107,10 @@ CaseSpec case_spec_from_json(const nlohmann::json& json) {
   for (const auto& [key, size] : json.at("sizes").items()) spec.request.sizes[key] = size;
   spec.request.dtypes = json.at("dtypes");
   for (const auto& [name, value] : json.at("attributes").items()) {
-    if (value.is_number()) spec.request.attributes[name] = value.get<double>();
-    else spec.request.attributes[name] = value.get<std::string>();
+    if (value.is_number())
+      spec.request.attributes[name] = value.get<double>();
+    else
+      spec.request.attributes[name] = value.get<std::string>();
   }
   spec.request.optional = json.at("optional").get<std::vector<std::string>>();
   spec.b_kn = json.at("b_kn");

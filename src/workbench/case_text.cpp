@@ -13,8 +13,10 @@ namespace {
 constexpr size_t kMaxCombinations = 10000;
 
 Error bad(std::string argument, std::string_view got, std::string allowed, std::string hint = "") {
-  return make_error({.code = ErrorCode::kInvalidArgument, .argument = std::move(argument),
-                     .got = fmt::format("'{}'", got), .allowed = std::move(allowed),
+  return make_error({.code = ErrorCode::kInvalidArgument,
+                     .argument = std::move(argument),
+                     .got = fmt::format("'{}'", got),
+                     .allowed = std::move(allowed),
                      .hint = std::move(hint)});
 }
 
@@ -51,8 +53,8 @@ Expected<std::vector<int64_t>> parse_values(std::string_view text) {
   size_t colon = text.find(':', dots);
   Expected<int64_t> first = parse_size(text.substr(0, dots));
   if (!first) return first.error();
-  Expected<int64_t> last = parse_size(text.substr(dots + 2, colon == std::string_view::npos
-                                                                ? colon : colon - dots - 2));
+  Expected<int64_t> last =
+      parse_size(text.substr(dots + 2, colon == std::string_view::npos ? colon : colon - dots - 2));
   if (!last) return last.error();
   std::string_view step = colon == std::string_view::npos ? "*2" : text.substr(colon + 1);
   if (step.size() < 2 || (step[0] != '*' && step[0] != '+'))

@@ -82,8 +82,8 @@ class Comparison {
     if (std::isnan(e.got)) return !info(dtype).has_inf && std::fabs(e.reference) > info(dtype).max;
     if (std::isinf(e.reference)) return e.got == e.reference;
     if (std::isinf(e.got))  // right where the value leaves the dtype's (or f32's) range
-      return e.got * e.reference > 0 &&
-             std::fabs(e.reference) + allowed >= std::min(info(dtype).max, 3.4028235e38) * (1 - 1e-3);
+      return e.got * e.reference > 0 && std::fabs(e.reference) + allowed >=
+                                            std::min(info(dtype).max, 3.4028235e38) * (1 - 1e-3);
     if (exact_) return e.got == e.reference && std::signbit(e.got) == std::signbit(e.reference);
     return e.got >= e.low - allowed && e.got <= e.high + allowed;
   }

@@ -71,8 +71,11 @@ Change judge(const std::string& name, const json& before, const json& after, dou
 }
 
 Error bad_file(const std::string& path, std::string got, std::string hint = "") {
-  return make_error({.code = ErrorCode::kEnvironment, .argument = path, .got = std::move(got),
-                     .allowed = "a file written by `nereid bench --json`", .hint = std::move(hint)});
+  return make_error({.code = ErrorCode::kEnvironment,
+                     .argument = path,
+                     .got = std::move(got),
+                     .allowed = "a file written by `nereid bench --json`",
+                     .hint = std::move(hint)});
 }
 
 }  // namespace

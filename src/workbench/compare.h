@@ -24,7 +24,7 @@ struct Changes {
 };
 
 Expected<Changes> compare_results(const nlohmann::json& before, const nlohmann::json& after,
-                                      double tolerance);
+                                  double tolerance);
 
 // A results document, checked: unreadable, half written or foreign files give a clear error.
 Expected<nlohmann::json> read_results(const std::string& path);

@@ -34,7 +34,7 @@ enum class Role { kValue, kScale, kIndex, kInteger };
 // What an operand holds follows from its dtype and its name.
 struct Filler {
   Role role = Role::kValue;
-  int64_t indices = 1;   // kIndex: how many there are to point at
+  int64_t indices = 1;       // kIndex: how many there are to point at
   double low = 0, high = 0;  // kInteger
   Distribution distribution = Distribution::kNormal;
   uint64_t key = 0;
@@ -84,8 +84,10 @@ Filler make_filler(const Case& c, size_t index) {
     f.indices = 4096;  // positions, unless they point into a table
     std::string_view gathers = c.desc.op->gathers;
     int table = s.find_operand(gathers.substr(0, gathers.find(' ')));
-    if (table >= 0) f.indices = c.desc.operands[static_cast<size_t>(table)].sizes[0];
-    else if (spec.name == "acc") f.role = Role::kInteger, f.low = -100000, f.high = 100000;
+    if (table >= 0)
+      f.indices = c.desc.operands[static_cast<size_t>(table)].sizes[0];
+    else if (spec.name == "acc")
+      f.role = Role::kInteger, f.low = -100000, f.high = 100000;
     f.indices = std::max<int64_t>(f.indices, 1);
   } else if (dtype == DType::kI8 || dtype == DType::kU8) {
     f.role = Role::kInteger;

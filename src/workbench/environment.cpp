@@ -52,7 +52,8 @@ nlohmann::json warnings(const std::string& governor) {
     list.push_back(fmt::format("the CPU governor is '{}', not 'performance'", governor));
   const double load = std::strtod(first_line("/proc/loadavg").c_str(), nullptr);
   if (load > 0.5 * available_cores())
-    list.push_back(fmt::format("the machine was busy: load {:.1f} on {} cores", load, available_cores()));
+    list.push_back(
+        fmt::format("the machine was busy: load {:.1f} on {} cores", load, available_cores()));
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
     if (!line.starts_with("flags") || line.find(" hypervisor") == line.npos) continue;
@@ -68,10 +69,14 @@ nlohmann::json warnings(const std::string& governor) {
 nlohmann::json describe_peaks(const MeasuredPeaks& p) {
   nlohmann::json streams = nlohmann::json::array();
   for (const StreamRates& s : p.streams)
-    streams.push_back({{"level", s.level}, {"read", s.read}, {"copy", s.copy}, {"copy_nt", s.copy_nt}});
-  return {{"threads", p.threads}, {"f32_gflops", p.arithmetic.f32_fma},
-          {"int8_gops", p.arithmetic.int8_dot}, {"amx_bf16_gflops", p.arithmetic.amx_bf16},
-          {"amx_int8_gops", p.arithmetic.amx_int8}, {"streams", streams}};
+    streams.push_back(
+        {{"level", s.level}, {"read", s.read}, {"copy", s.copy}, {"copy_nt", s.copy_nt}});
+  return {{"threads", p.threads},
+          {"f32_gflops", p.arithmetic.f32_fma},
+          {"int8_gops", p.arithmetic.int8_dot},
+          {"amx_bf16_gflops", p.arithmetic.amx_bf16},
+          {"amx_int8_gops", p.arithmetic.amx_int8},
+          {"streams", streams}};
 }
 
 nlohmann::json describe_backends(KernelRegistry& registry, const std::vector<std::string>& names,
@@ -81,10 +86,14 @@ nlohmann::json describe_backends(KernelRegistry& registry, const std::vector<std
     Expected<Backend*> backend = registry.find_backend(name);
     if (!backend) continue;
     Expected<std::unique_ptr<Worker>> worker = Worker::start(registry, **backend, options);
-    nlohmann::json entry = {{"name", name}, {"available", static_cast<bool>(worker)},
-                            {"version", nullptr}, {"reason", nullptr}};
-    if (worker) entry["version"] = or_null((*worker)->version());
-    else entry["reason"] = worker.error().message();
+    nlohmann::json entry = {{"name", name},
+                            {"available", static_cast<bool>(worker)},
+                            {"version", nullptr},
+                            {"reason", nullptr}};
+    if (worker)
+      entry["version"] = or_null((*worker)->version());
+    else
+      entry["reason"] = worker.error().message();
     list.push_back(std::move(entry));
   }
   return list;
@@ -98,27 +107,39 @@ nlohmann::json describe_environment(const Machine& machine, const Roofline& roof
   for (const CacheLevel& c : p.caches)
     if (c.bytes > 0) caches.push_back({{"name", c.name}, {"bytes", c.bytes}});
   for (const auto& [threads, peaks] : roofline.all()) measured.push_back(describe_peaks(peaks));
-  const std::string governor =
-      first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  return {{"nereid_version", kVersion}, {"git", or_null(kGitRevision)}, {"command", command},
-          {"date", utc_now()}, {"seed", options.cases.empty() ? 1 : options.cases.front().seed},
-          {"cpu", p.cpu}, {"microarchitecture", p.microarchitecture}, {"isa", p.isa.to_string()},
-          {"isa_cap", or_null(env("NEREID_ISA").value_or(""))}, {"cores", p.cores},
-          {"caches", caches}, {"nominal_ghz", p.nominal_ghz},
-          {"nominal", {{"f32_gflops_per_core", p.nominal.f32_fma},
-                       {"int8_gops_per_core", p.nominal.int8_dot},
-                       {"amx_bf16_gflops_per_core", p.nominal.amx_bf16},
-                       {"dram_gbps", p.nominal_dram_gbps}}},
-          {"measured", measured}, {"governor", or_null(governor)},
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  return {{"nereid_version", kVersion},
+          {"git", or_null(kGitRevision)},
+          {"command", command},
+          {"date", utc_now()},
+          {"seed", options.cases.empty() ? 1 : options.cases.front().seed},
+          {"cpu", p.cpu},
+          {"microarchitecture", p.microarchitecture},
+          {"isa", p.isa.to_string()},
+          {"isa_cap", or_null(env("NEREID_ISA").value_or(""))},
+          {"cores", p.cores},
+          {"caches", caches},
+          {"nominal_ghz", p.nominal_ghz},
+          {"nominal",
+           {{"f32_gflops_per_core", p.nominal.f32_fma},
+            {"int8_gops_per_core", p.nominal.int8_dot},
+            {"amx_bf16_gflops_per_core", p.nominal.amx_bf16},
+            {"dram_gbps", p.nominal_dram_gbps}}},
+          {"measured", measured},
+          {"governor", or_null(governor)},
           {"smt", or_null(first_line("/sys/devices/system/cpu/smt/active"))},
           {"turbo", or_null(first_line("/sys/devices/system/cpu/cpufreq/boost"))},
           {"thp", or_null(bracketed(first_line("/sys/kernel/mm/transparent_hugepage/enabled")))},
-          {"kernel", kernel_release()}, {"compiler", kCompiler}, {"build_type", kBuildType},
+          {"kernel", kernel_release()},
+          {"compiler", kCompiler},
+          {"build_type", kBuildType},
           {"backends", backends},
-          {"method", {{"slice_ms", options.slice_ms}, {"rounds", options.rounds},
-                      {"warmup", "a tenth of every slice"}, {"timer", "steady_clock"},
-                      {"isolation", options.worker.in_process ? "one process"
-                                                              : "one process a backend"}}},
+          {"method",
+           {{"slice_ms", options.slice_ms},
+            {"rounds", options.rounds},
+            {"warmup", "a tenth of every slice"},
+            {"timer", "steady_clock"},
+            {"isolation", options.worker.in_process ? "one process" : "one process a backend"}}},
           {"warnings", warnings(governor)}};
 }
 

@@ -28,14 +28,17 @@ Expected<Buffer> Buffer::allocate(size_t bytes, MemoryMode mode) {
   Buffer b;
   b.map_bytes_ = body + page + (alignment - page);
   b.bytes_ = bytes;
-  void* map = mmap(nullptr, b.map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* map =
+      mmap(nullptr, b.map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED)
-    return make_error({.code = ErrorCode::kEnvironment, .argument = "memory",
+    return make_error({.code = ErrorCode::kEnvironment,
+                       .argument = "memory",
                        .got = fmt::format("{} for {} bytes", std::strerror(errno), bytes),
                        .hint = "choose a smaller shape"});
   b.map_ = map;
   char* first = static_cast<char*>(map);
-  first += round_up(reinterpret_cast<uintptr_t>(first), alignment) - reinterpret_cast<uintptr_t>(first);
+  first +=
+      round_up(reinterpret_cast<uintptr_t>(first), alignment) - reinterpret_cast<uintptr_t>(first);
   if (huge) madvise(first, body, MADV_HUGEPAGE);
   mprotect(first + body, page, PROT_NONE);
   b.data_ = mode == MemoryMode::kGuarded ? first + body - bytes : first;

@@ -51,8 +51,7 @@ Expected<Slice> Profiler::slice(double milliseconds) {
     call_us = batch_us(cold_ ? runner_.sets() : 1);
     if (!failure_) return failure_.error();
   } while (us_since(start) < warm_us);
-  if (batch_ == 0)
-    batch_ = std::max(1, static_cast<int>(kSampleUs / std::max(call_us, 0.001)));
+  if (batch_ == 0) batch_ = std::max(1, static_cast<int>(kSampleUs / std::max(call_us, 0.001)));
   Slice slice;
   const auto begin = Clock::now();
   do {

@@ -85,8 +85,8 @@ std::vector<Subset> choose_subsets(const Case& c, bool sampled, int round) {
 int64_t blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
 
 // The whole's contiguous index of every element of an operand's part, in the part's order.
-std::vector<int64_t> part_positions(const Case& c, size_t operand, const std::vector<Subset>& subsets,
-                                    Dims& part_sizes) {
+std::vector<int64_t> part_positions(const Case& c, size_t operand,
+                                    const std::vector<Subset>& subsets, Dims& part_sizes) {
   const OperandSpec& spec = c.desc.signature().operands[operand];
   std::vector<int64_t> positions = {0};
   for (const AxisRef& ref : spec.axes) {
@@ -134,8 +134,9 @@ Expected<Part> gather(const Case& c, const std::vector<Subset>& subsets, bool as
       convert(stored.data(), whole.dtype, memory.data(), dtype, values.size());
     }
     part.memory.push_back(std::move(memory));
-    operands.push_back({s.operands[i].name,
-                        {.dtype = whole.dtype, .sizes = sizes, .strides = contiguous_strides(sizes)}});
+    operands.push_back(
+        {s.operands[i].name,
+         {.dtype = whole.dtype, .sizes = sizes, .strides = contiguous_strides(sizes)}});
   }
   Expected<Desc> desc = bind(*c.desc.op, c.spec.request.attributes, operands);
   if (!desc) return desc.error();
@@ -168,7 +169,8 @@ std::vector<double> values_of(const Part& part, size_t operand, bool as_double) 
 }
 
 bool rounds_inside(const Desc& desc) {
-  return !desc.types.empty() || (desc.op->composite() && desc.bound().graph.find(':') != std::string::npos) ||
+  return !desc.types.empty() ||
+         (desc.op->composite() && desc.bound().graph.find(':') != std::string::npos) ||
          (desc.op->composite() && desc.bound().graph.find("cast=") != std::string::npos) ||
          (desc.op->composite() && desc.bound().graph.find("fp8_quantize") != std::string::npos);
 }
@@ -203,9 +205,13 @@ Expected<Reference> make_reference(const Case& c, int threads, int round) {
   const Signature& s = c.desc.signature();
   for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++) {
     if (!c.desc.operands[i].present) continue;
-    ReferenceOutput out{.operand = i, .sizes = part->desc.operands[i].sizes,
-                        .positions = part->positions[i], .value = values_of(*part, i, as_double),
-                        .low = {}, .high = {}, .f32 = {}};
+    ReferenceOutput out{.operand = i,
+                        .sizes = part->desc.operands[i].sizes,
+                        .positions = part->positions[i],
+                        .value = values_of(*part, i, as_double),
+                        .low = {},
+                        .high = {},
+                        .f32 = {}};
     out.low = out.high = out.value;
     reference.outputs.push_back(std::move(out));
   }
@@ -234,10 +240,13 @@ double project_product(const Case& c, const std::vector<char>& output, double to
   if (op != "gemm" && op != "gemm_prepacked" && !biased) return -1;
   const int64_t m = c.desc.operands[0].sizes[0], k = c.desc.operands[0].sizes[1];
   const int64_t n = c.desc.operands[1].sizes[1];
-  auto sign = [&](int64_t j) { return draw(c.spec.seed, static_cast<uint64_t>(j)) & 1 ? 1.0 : -1.0; };
+  auto sign = [&](int64_t j) {
+    return draw(c.spec.seed, static_cast<uint64_t>(j)) & 1 ? 1.0 : -1.0;
+  };
   auto value = [&](size_t operand, int64_t i) {
     const DType dtype = c.desc.operands[operand].dtype;
-    return decode(encode(element_value(c, operand, static_cast<uint64_t>(i)), dtype, Overflow::kIeee), dtype);
+    return decode(
+        encode(element_value(c, operand, static_cast<uint64_t>(i)), dtype, Overflow::kIeee), dtype);
   };
   std::vector<double> br(static_cast<size_t>(k), 0.0);
   for (int64_t p = 0; p < k; p++)
@@ -246,8 +255,9 @@ double project_product(const Case& c, const std::vector<char>& output, double to
   for (int64_t j = 0; biased && j < n; j++) shift += value(2, j) * sign(j);
   std::vector<double> row(static_cast<size_t>(n));
   const DType dtype = c.desc.operands.back().dtype;
-  const double half_unit =
-      dtype == DType::kF32 || !is_float(dtype) ? 0 : std::ldexp(1.0, -info(dtype).mantissa_bits - 1);
+  const double half_unit = dtype == DType::kF32 || !is_float(dtype)
+                               ? 0
+                               : std::ldexp(1.0, -info(dtype).mantissa_bits - 1);
   double worst = 0;
   for (int64_t i = 0; i < m; i++) {
     convert(output.data() + static_cast<size_t>(i * n) * byte_size(dtype), dtype, row.data(),
@@ -260,7 +270,8 @@ double project_product(const Case& c, const std::vector<char>& output, double to
     for (int64_t p = 0; p < k; p++) right += value(0, i * k + p) * br[static_cast<size_t>(p)];
     // Independent errors add up like a random walk; six deviations leave no false alarm.
     const double allowed =
-        is_float(dtype) ? 6 * std::sqrt(static_cast<double>(n)) * (tolerance + half_unit) * largest : 0.5;
+        is_float(dtype) ? 6 * std::sqrt(static_cast<double>(n)) * (tolerance + half_unit) * largest
+                        : 0.5;
     worst = std::max(worst, std::isnan(left) ? HUGE_VAL : std::fabs(left - right) / allowed);
   }
   return worst;

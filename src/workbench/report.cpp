@@ -84,7 +84,8 @@ const std::vector<Column>& columns() {
       {"speed-up", [](const json& all, const json& r) { return speed_up(all, r); }},
       {"GFLOP/s", [](const json&, const json& r) { return rate(r, "gflops"); }},
       {"GB/s", [](const json&, const json& r) { return rate(r, "gbps"); }},
-      {"roof", [](const json&, const json& r) { return figure(r, "percent_of_roofline", "{:.0f}%"); }},
+      {"roof",
+       [](const json&, const json& r) { return figure(r, "percent_of_roofline", "{:.0f}%"); }},
       {"bound", [](const json&, const json& r) { return text(r, "bound"); }, false},
       {"max abs", [](const json&, const json& r) { return figure(r, "max_abs", "{:.1e}"); }},
       {"rel L2", [](const json&, const json& r) { return figure(r, "l2_rel", "{:.1e}"); }},
@@ -121,7 +122,9 @@ std::string time_text(double us) {
 }
 
 std::string render_table(const json& report, bool color) {
-  auto paint = [&](const char* code, const std::string& s) { return color ? code + s + kReset : s; };
+  auto paint = [&](const char* code, const std::string& s) {
+    return color ? code + s + kReset : s;
+  };
   const json& rows = report.at("results");
   std::vector<size_t> widths;
   for (const Column& c : columns()) {
@@ -179,14 +182,18 @@ std::string render_markdown(const json& report) {
 }
 
 std::string render_csv(const json& report) {
+  // clang-format off
   static const char* const kFields[] = {
       "op", "shape", "dtype", "options", "backend", "isa", "threads", "ok", "verdict", "reason",
       "median_us", "p10_us", "p90_us", "prepare_us", "gflops", "gbps", "percent_of_nominal",
       "percent_of_roofline", "max_abs", "max_rel", "l2_rel", "ulp_p50", "ulp_p99",
       "workspace_bytes", "peak_bytes", "cache", "regime", "numerics", "kernel", "bound", "note",
       "flags", "slices_us"};
+  // clang-format on
   auto quoted = [](const json& value) {
-    std::string s = value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+    std::string s = value.is_string() ? value.get<std::string>()
+                    : value.is_null() ? ""
+                                      : value.dump();
     if (s.find_first_of(",\"\n\r") == s.npos) return s;
     for (size_t at = 0; (at = s.find('"', at)) != s.npos; at += 2) s.insert(at, "\"");
     return "\"" + s + "\"";

@@ -40,20 +40,36 @@ bool Results::all_ok() const {
 }
 
 nlohmann::json to_json(const Row& row) {
-  nlohmann::json json = {
-      {"op", row.op}, {"shape", row.shape}, {"dtype", row.dtype}, {"options", row.options},
-      {"backend", row.backend}, {"isa", row.isa}, {"threads", row.threads},
-      {"ok", row.outcome == Outcome::kPass}, {"verdict", word(row.outcome)},
-      {"reason", row.reason}, {"kernel", row.kernel}, {"note", row.note},
-      {"numerics", row.numerics}, {"cache", row.cache}, {"regime", row.regime},
-      {"median_us", number(row.median_us)}, {"p10_us", number(row.p10_us)},
-      {"p90_us", number(row.p90_us)}, {"prepare_us", number(row.prepare_us)},
-      {"gflops", number(row.gflops)}, {"gbps", number(row.gbps)},
-      {"percent_of_nominal", number(row.percent_of_nominal)},
-      {"percent_of_roofline", number(row.percent_of_roofline)},
-      {"workspace_bytes", number(row.workspace_bytes)}, {"peak_bytes", number(row.peak_bytes)},
-      {"flops", row.flops}, {"bytes", row.bytes}, {"bound", row.bound}, {"flags", row.flags},
-      {"slices_us", row.slices_us}};
+  nlohmann::json json = {{"op", row.op},
+                         {"shape", row.shape},
+                         {"dtype", row.dtype},
+                         {"options", row.options},
+                         {"backend", row.backend},
+                         {"isa", row.isa},
+                         {"threads", row.threads},
+                         {"ok", row.outcome == Outcome::kPass},
+                         {"verdict", word(row.outcome)},
+                         {"reason", row.reason},
+                         {"kernel", row.kernel},
+                         {"note", row.note},
+                         {"numerics", row.numerics},
+                         {"cache", row.cache},
+                         {"regime", row.regime},
+                         {"median_us", number(row.median_us)},
+                         {"p10_us", number(row.p10_us)},
+                         {"p90_us", number(row.p90_us)},
+                         {"prepare_us", number(row.prepare_us)},
+                         {"gflops", number(row.gflops)},
+                         {"gbps", number(row.gbps)},
+                         {"percent_of_nominal", number(row.percent_of_nominal)},
+                         {"percent_of_roofline", number(row.percent_of_roofline)},
+                         {"workspace_bytes", number(row.workspace_bytes)},
+                         {"peak_bytes", number(row.peak_bytes)},
+                         {"flops", row.flops},
+                         {"bytes", row.bytes},
+                         {"bound", row.bound},
+                         {"flags", row.flags},
+                         {"slices_us", row.slices_us}};
   const bool checked = row.accuracy.has_value();
   const Verdict v = row.accuracy.value_or(Verdict{});
   auto figure = [&](double value) { return checked ? number(value) : nlohmann::json(nullptr); };
@@ -62,7 +78,8 @@ nlohmann::json to_json(const Row& row) {
   json["l2_rel"] = figure(v.l2_rel);
   json["ulp_p50"] = figure(v.ulp_p50);
   json["ulp_p99"] = figure(v.ulp_p99);
-  json["first_bad_index"] = v.first_bad.empty() ? nlohmann::json(nullptr) : nlohmann::json(v.first_bad);
+  json["first_bad_index"] =
+      v.first_bad.empty() ? nlohmann::json(nullptr) : nlohmann::json(v.first_bad);
   return json;
 }
 
@@ -70,8 +87,12 @@ nlohmann::json to_json(const Results& results, const nlohmann::json& environment
   nlohmann::json rows = nlohmann::json::array(), ratios = nlohmann::json::array();
   for (const Row& row : results.rows) rows.push_back(to_json(row));
   for (const RatioRow& r : results.ratios)
-    ratios.push_back({{"case", r.case_text}, {"backend", r.backend}, {"against", r.against},
-                      {"median", r.ratio.median}, {"low", r.ratio.low}, {"high", r.ratio.high}});
+    ratios.push_back({{"case", r.case_text},
+                      {"backend", r.backend},
+                      {"against", r.against},
+                      {"median", r.ratio.median},
+                      {"low", r.ratio.low},
+                      {"high", r.ratio.high}});
   return {{"schema", 1}, {"environment", environment}, {"results", rows}, {"ratios", ratios}};
 }
 

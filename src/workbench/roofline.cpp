@@ -50,8 +50,8 @@ void Roofline::judge(Row& row, const Case& c) {
 
   const MeasuredPeaks& peaks = measured(c.spec.threads);
   const double rate = peak_rate(peaks.arithmetic, c.desc);
-  const double bandwidth =
-      bandwidth_for(peaks, machine_.profile, working_set(c), work.bytes_written > 0.1 * work.bytes());
+  const double bandwidth = bandwidth_for(peaks, machine_.profile, working_set(c),
+                                         work.bytes_written > 0.1 * work.bytes());
   const double compute_us = rate > 0 ? work.flops / rate * 1e-3 : 0;
   const double memory_us = bandwidth > 0 ? work.bytes() / bandwidth * 1e-3 : 0;
   const double floor_us = std::max(compute_us, memory_us);

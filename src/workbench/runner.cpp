@@ -14,7 +14,9 @@ namespace {
 
 constexpr unsigned char kPoison[2] = {0xA5, 0x5A};
 constexpr size_t kLine = 64;
-constexpr size_t kGap = 4096 + 2 * kLine;
+// Starts of operands differ by 19 lines within a page: far enough that a store never looks like the
+// line which a load a little ahead of it wants, for as many operands as there are.
+constexpr size_t kGap = 4096 + 19 * kLine;
 
 int64_t count(const OperandDesc& operand) {
   int64_t n = 1;
@@ -33,7 +35,8 @@ size_t extent_bytes(const OperandDesc& operand) {
 }
 
 double elapsed_us(std::chrono::steady_clock::time_point since) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - since).count();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - since)
+      .count();
 }
 
 }  // namespace
@@ -57,8 +60,7 @@ size_t KernelRunner::bytes_of(size_t operand) const {
   return desc.present ? extent_bytes(desc) : 0;
 }
 
-// Timed operands lie behind each other in one block, apart by a page and two lines, so that equal
-// offsets in two of them do not compete for the same cache set.
+// Timed operands lie behind each other in one block.
 Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) const {
   const size_t count = case_.desc.operands.size();
   std::vector<size_t> offsets;
@@ -68,7 +70,8 @@ Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) const {
     total += (bytes_of(i) + kLine - 1) / kLine * kLine + kGap;
   }
   for (size_t i = 0; i < (mode == MemoryMode::kTimed ? 1 : count); i++) {
-    Expected<Buffer> buffer = Buffer::allocate(mode == MemoryMode::kTimed ? total : bytes_of(i), mode);
+    Expected<Buffer> buffer =
+        Buffer::allocate(mode == MemoryMode::kTimed ? total : bytes_of(i), mode);
     if (!buffer) return buffer.error();
     set.buffers.push_back(std::move(*buffer));
   }
@@ -95,7 +98,8 @@ Expected<void> KernelRunner::add_set(const KernelChoice& choice, MemoryMode mode
   }
   NRD_TRY(check_pointers(case_.desc, set.pointers));
   auto start = std::chrono::steady_clock::now();
-  Expected<std::unique_ptr<PreparedKernel>> prepared = choice.kernel->prepare(case_.desc, constants);
+  Expected<std::unique_ptr<PreparedKernel>> prepared =
+      choice.kernel->prepare(case_.desc, constants);
   if (!prepared) return prepared.error();
   if (sets_.empty()) prepare_us_ = elapsed_us(start);
   set.prepared = std::move(*prepared);
@@ -139,8 +143,8 @@ Expected<RunOutputs> KernelRunner::run_checked() {
       const size_t at = static_cast<size_t>(i) * bytes;
       if (std::memcmp(first[o].data.data() + at, a.data(), bytes) == 0 &&
           std::memcmp(result.outputs[o].data.data() + at, b.data(), bytes) == 0) {
-        result.unwritten = fmt::format(
-            "{}[{}]", case_.desc.signature().operands[first[o].operand].name, i);
+        result.unwritten =
+            fmt::format("{}[{}]", case_.desc.signature().operands[first[o].operand].name, i);
         break;
       }
     }

@@ -15,7 +15,7 @@ double geometric_mean(std::span<const double> values);
 
 struct Ratio {
   double median = 0;
-  double low = 0;   // bootstrap 95 % interval
+  double low = 0;  // bootstrap 95 % interval
   double high = 0;
 };
 

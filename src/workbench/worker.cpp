@@ -24,7 +24,8 @@ namespace nrd {
 namespace {
 
 Error system_error(const std::string& call) {
-  return make_error({.code = ErrorCode::kEnvironment, .argument = "worker",
+  return make_error({.code = ErrorCode::kEnvironment,
+                     .argument = "worker",
                      .got = fmt::format("{}: {}", call, std::strerror(errno))});
 }
 
@@ -106,7 +107,8 @@ Expected<std::unique_ptr<Worker>> Worker::start(KernelRegistry& registry, Backen
     worker->version_ = reply.value("version", "");
     return worker;
   }
-  return make_error({.code = ErrorCode::kEnvironment, .argument = "backend " + backend.name(),
+  return make_error({.code = ErrorCode::kEnvironment,
+                     .argument = "backend " + backend.name(),
                      .hint = reply.is_object() ? reply.value("reason", "did not start")
                                                : "answered with no JSON: " + *hello});
 }
@@ -130,13 +132,16 @@ Error Worker::death(const std::string& during) {
     waitpid(pid_, &status, 0);
     pid_ = 0;
     if (how.empty() && WIFSIGNALED(status))
-      how = fmt::format("died of {} ({})", WTERMSIG(status) == SIGILL ? "SIGILL"
-                        : WTERMSIG(status) == SIGSEGV ? "SIGSEGV" : "a signal",
+      how = fmt::format("died of {} ({})",
+                        WTERMSIG(status) == SIGILL    ? "SIGILL"
+                        : WTERMSIG(status) == SIGSEGV ? "SIGSEGV"
+                                                      : "a signal",
                         strsignal(WTERMSIG(status)));
     else if (how.empty())
       how = fmt::format("exited with status {}", WEXITSTATUS(status));
   }
-  return make_error({.code = ErrorCode::kEnvironment, .argument = "backend " + backend_,
+  return make_error({.code = ErrorCode::kEnvironment,
+                     .argument = "backend " + backend_,
                      .hint = "its worker " + how});
 }
 
@@ -174,8 +179,13 @@ Expected<nlohmann::json> Worker::request(const nlohmann::json& request) {
     reply = nlohmann::json::parse(*answer, nullptr, false);
   }
   if (reply.is_object() && reply.value("ok", false)) return reply;
-  Error error{.code = ErrorCode::kInternal, .op = "", .argument = "", .got = "", .allowed = "",
-              .hint = reply.is_object() ? reply.value("reason", "failed") : "answered with no JSON"};
+  Error error{
+      .code = ErrorCode::kInternal,
+      .op = "",
+      .argument = "",
+      .got = "",
+      .allowed = "",
+      .hint = reply.is_object() ? reply.value("reason", "failed") : "answered with no JSON"};
   if (reply.is_object()) error.code = static_cast<ErrorCode>(reply.value("code", 9));
   return make_error(error);
 }

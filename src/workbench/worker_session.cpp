@@ -59,10 +59,12 @@ nlohmann::json WorkerSession::handle(const nlohmann::json& request) {
     if (verb == "slice") return slice(request);
     return {{"ok", false}, {"reason", "unknown request " + verb}};
   } catch (const std::exception& e) {  // a peer or a plug-in that throws; bad_alloc
-    return failed(make_error({.code = ErrorCode::kEnvironment, .op = "backend " + backend_,
+    return failed(make_error({.code = ErrorCode::kEnvironment,
+                              .op = "backend " + backend_,
                               .got = std::string("an exception: ") + e.what()}));
   } catch (...) {
-    return failed(make_error({.code = ErrorCode::kEnvironment, .op = "backend " + backend_,
+    return failed(make_error({.code = ErrorCode::kEnvironment,
+                              .op = "backend " + backend_,
                               .got = "an exception of unknown type"}));
   }
 }

@@ -13,7 +13,8 @@ TEST(Devices, AreDescribed) {
   Expected<std::vector<DeviceInfo>> devices = list_devices();
   const bool none = !devices || devices->empty();
   if (none && env("NEREID_EXPECT_CUDA") != "1")
-    GTEST_SKIP() << "no CUDA device: " << (devices ? "the driver lists none" : devices.error().message());
+    GTEST_SKIP() << "no CUDA device: "
+                 << (devices ? "the driver lists none" : devices.error().message());
   ASSERT_TRUE(devices) << devices.error().message();
   ASSERT_FALSE(devices->empty());
   for (const DeviceInfo& d : *devices) {

@@ -29,8 +29,10 @@ std::map<std::string, int64_t, std::less<>> sizes_of(const Op& op, int64_t size)
       if (derived.numerator == static_cast<int>(i)) v = 2 * size;
     }
     // A table that indices point into cannot be empty.
-    if (v == 0 && !op.gathers.empty() && s.operands[static_cast<size_t>(s.find_operand(
-                      op.gathers.substr(0, op.gathers.find(' '))))].axes[0].axis == static_cast<int>(i))
+    if (v == 0 && !op.gathers.empty() &&
+        s.operands[static_cast<size_t>(s.find_operand(op.gathers.substr(0, op.gathers.find(' '))))]
+                .axes[0]
+                .axis == static_cast<int>(i))
       v = 1;
     sizes[s.axes[i].name] = v;
   }
@@ -106,7 +108,8 @@ TEST_P(EveryOperator, WorksInPlaceWhereItSaysSo) {
     for (int64_t size : c->desc.operands[i].sizes) count *= static_cast<size_t>(size);
     memory.emplace_back(count * 4 + 64);
     if (i < out) fill_operand(*c, i, memory[i].data());
-    if (i < out && shared == out && c->desc.operands[i].sizes == c->desc.operands[out].sizes) shared = i;
+    if (i < out && shared == out && c->desc.operands[i].sizes == c->desc.operands[out].sizes)
+      shared = i;
     pointers.push_back(c->desc.operands[i].present ? memory[i].data() : nullptr);
   }
   ASSERT_LT(shared, out) << "no input has the output's shape";
@@ -119,7 +122,8 @@ TEST_P(EveryOperator, WorksInPlaceWhereItSaysSo) {
   Expected<Buffer> workspace = Buffer::allocate((*prepared)->workspace_bytes(), MemoryMode::kTimed);
   ASSERT_TRUE(workspace);
   ASSERT_TRUE((*prepared)->run({pointers.data()}, workspace->data(), {}));
-  EXPECT_EQ(0, std::memcmp(pointers[out], apart.outputs[0].data.data(), apart.outputs[0].data.size()));
+  EXPECT_EQ(0,
+            std::memcmp(pointers[out], apart.outputs[0].data.data(), apart.outputs[0].data.size()));
 }
 
 std::vector<std::string> names() {

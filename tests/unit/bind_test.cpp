@@ -20,7 +20,8 @@ TEST(Bind, InfersOutputsAndAxes) {
 }
 
 TEST(Bind, LeadingAxesBroadcast) {
-  Expected<Desc> d = bind(**find_op("rms_norm"), {}, {operand("x", {2, 3, 4, 64}), operand("w", {64})});
+  Expected<Desc> d =
+      bind(**find_op("rms_norm"), {}, {operand("x", {2, 3, 4, 64}), operand("w", {64})});
   ASSERT_TRUE(d) << d.error().message();
   EXPECT_EQ(d->leading, (Dims{2, 3}));
   EXPECT_EQ(d->operands[2].sizes, (Dims{2, 3, 4, 64}));
@@ -29,8 +30,8 @@ TEST(Bind, LeadingAxesBroadcast) {
 }
 
 TEST(Bind, MixedDtypesAreNamedInOrder) {
-  Expected<Desc> d = bind(**find_op("rms_norm"), {},
-                          {operand("x", {4, 64}, DType::kBF16), operand("w", {64})});
+  Expected<Desc> d =
+      bind(**find_op("rms_norm"), {}, {operand("x", {4, 64}, DType::kBF16), operand("w", {64})});
   ASSERT_TRUE(d);
   EXPECT_EQ(d->dtype_text(), "bf16,f32->bf16");
 }
@@ -45,21 +46,24 @@ void expect_error(const Expected<Desc>& d, ErrorCode code, std::vector<std::stri
 
 TEST(Bind, ErrorsNameTheOperatorTheArgumentAndWhatIsAllowed) {
   const Op& op = **find_op("rms_norm");
-  expect_error(bind(op, {}, {operand("x", {4, 64}), operand("w", {63})}),
-               ErrorCode::kShapeMismatch, {"rms_norm", "w", "[63]", "cols = 64"});
-  expect_error(bind(op, {}, {operand("x", {4, 64})}), ErrorCode::kInvalidArgument, {"rms_norm", "w"});
+  expect_error(bind(op, {}, {operand("x", {4, 64}), operand("w", {63})}), ErrorCode::kShapeMismatch,
+               {"rms_norm", "w", "[63]", "cols = 64"});
+  expect_error(bind(op, {}, {operand("x", {4, 64})}), ErrorCode::kInvalidArgument,
+               {"rms_norm", "w"});
   expect_error(bind(op, {}, {operand("x", {4, 64}, DType::kI8), operand("w", {64})}),
                ErrorCode::kUnsupportedDtype, {"rms_norm", "x", "i8", "f32, f16, bf16"});
   expect_error(bind(op, {{"epz", 1.0}}, {operand("x", {4, 64}), operand("w", {64})}),
                ErrorCode::kUnknownName, {"rms_norm", "epz", "eps", "cast"});
-  expect_error(bind(op, {{"cast", std::string("never")}}, {operand("x", {4, 64}), operand("w", {64})}),
-               ErrorCode::kInvalidArgument, {"cast", "never", "before_weight"});
+  expect_error(
+      bind(op, {{"cast", std::string("never")}}, {operand("x", {4, 64}), operand("w", {64})}),
+      ErrorCode::kInvalidArgument, {"cast", "never", "before_weight"});
   expect_error(bind(op, {}, {operand("x", {4, 64}), operand("w", {64}), operand("z", {64})}),
                ErrorCode::kUnknownName, {"rms_norm", "z"});
   expect_error(bind(op, {}, {operand("x", {-4, 64}), operand("w", {64})}),
                ErrorCode::kShapeMismatch, {"rms_norm", "x", "[-4, 64]"});
-  expect_error(bind(op, {}, {operand("x", {int64_t{1} << 40, int64_t{1} << 40}), operand("w", {64})}),
-               ErrorCode::kShapeMismatch, {"rms_norm", "x"});
+  expect_error(
+      bind(op, {}, {operand("x", {int64_t{1} << 40, int64_t{1} << 40}), operand("w", {64})}),
+      ErrorCode::kShapeMismatch, {"rms_norm", "x"});
   expect_error(bind(op, {}, {operand("x", {}), operand("w", {64})}), ErrorCode::kShapeMismatch,
                {"rms_norm", "x"});
 }
@@ -67,7 +71,8 @@ TEST(Bind, ErrorsNameTheOperatorTheArgumentAndWhatIsAllowed) {
 TEST(Bind, OddHeadsAreRefused) {
   CaseRequest r;
   r.sizes = {{"tokens", 2}, {"heads", 3}, {"head_dim", 7}};
-  expect_error(bind_case(**find_op("rope"), r), ErrorCode::kShapeMismatch, {"rope", "head_dim", "even"});
+  expect_error(bind_case(**find_op("rope"), r), ErrorCode::kShapeMismatch,
+               {"rope", "head_dim", "even"});
   r.sizes = {{"batch", 1}, {"seq", 2}, {"hidden", 100}, {"head_dim", 64}};
   expect_error(bind_case(**find_op("rmsnorm_rope"), r), ErrorCode::kShapeMismatch,
                {"rmsnorm_rope", "hidden", "multiple of head_dim"});
@@ -76,9 +81,11 @@ TEST(Bind, OddHeadsAreRefused) {
 TEST(Bind, CaseKeysAreChecked) {
   CaseRequest r;
   r.sizes = {{"rows", 2}, {"colls", 3}};
-  expect_error(bind_case(**find_op("softmax"), r), ErrorCode::kUnknownName, {"softmax", "colls", "rows,cols"});
+  expect_error(bind_case(**find_op("softmax"), r), ErrorCode::kUnknownName,
+               {"softmax", "colls", "rows,cols"});
   r.sizes = {{"rows", 2}};
-  expect_error(bind_case(**find_op("softmax"), r), ErrorCode::kInvalidArgument, {"softmax", "cols"});
+  expect_error(bind_case(**find_op("softmax"), r), ErrorCode::kInvalidArgument,
+               {"softmax", "cols"});
   r.sizes = {{"rows", 2}, {"cols", 3}};
   r.dtypes = "f99";
   expect_error(bind_case(**find_op("softmax"), r), ErrorCode::kUnknownName, {"f99"});

@@ -12,13 +12,20 @@ namespace nrd {
 namespace {
 
 // SPEC section 2 without the quantised group.
-constexpr const char* kWanted[] = {
-    "vec_dot", "vec_add", "vec_sub", "vec_mul", "vec_scale", "vec_axpy", "vec_sum", "vec_max",
-    "vec_sum_squares", "gemv", "gemm", "gemm_bias", "gemm_prepacked", "pack_b", "exp", "tanh",
-    "sigmoid", "relu", "silu", "gelu", "gelu_tanh", "swiglu", "geglu", "swiglu_oai", "softmax",
-    "rms_norm", "layer_norm", "add_rms_norm", "rope", "rope_with_pos", "rope_table", "cast",
-    "embedding", "argmax", "quantize_i8", "rmsnorm_rope", "gated_mlp", "fp8_gemm", "fp8_quantize",
-    "fp8_dequantize"};
+constexpr const char* kWanted[] = {"vec_dot",        "vec_add",     "vec_sub",
+                                   "vec_mul",        "vec_scale",   "vec_axpy",
+                                   "vec_sum",        "vec_max",     "vec_sum_squares",
+                                   "gemv",           "gemm",        "gemm_bias",
+                                   "gemm_prepacked", "pack_b",      "exp",
+                                   "tanh",           "sigmoid",     "relu",
+                                   "silu",           "gelu",        "gelu_tanh",
+                                   "swiglu",         "geglu",       "swiglu_oai",
+                                   "softmax",        "rms_norm",    "layer_norm",
+                                   "add_rms_norm",   "rope",        "rope_with_pos",
+                                   "rope_table",     "cast",        "embedding",
+                                   "argmax",         "quantize_i8", "rmsnorm_rope",
+                                   "gated_mlp",      "fp8_gemm",    "fp8_quantize",
+                                   "fp8_dequantize"};
 
 TEST(Catalogue, HoldsEveryOperator) {
   for (const char* name : kWanted) EXPECT_TRUE(find_op(name)) << name;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tests/unit/dispatch_test.cpp: which kernel is chosen, as a pure function of the machine.
-#include "dispatch/registry.h"
-
 #include <gtest/gtest.h>
+
+#include "dispatch/registry.h"
 
 namespace nrd {
 namespace {
@@ -45,7 +45,8 @@ TEST(Registry, UnknownNamesAreErrors) {
   KernelRegistry registry(machine_with("baseline"));
   Expected<Backend*> b = registry.find_backend("cpus");
   ASSERT_FALSE(b);
-  EXPECT_NE(b.error().message().find("did you mean 'cpu'"), std::string::npos) << b.error().message();
+  EXPECT_NE(b.error().message().find("did you mean 'cpu'"), std::string::npos)
+      << b.error().message();
   EXPECT_FALSE(registry.get_kernel("cpu", "no_such_operator"));
   EXPECT_TRUE(registry.get_kernel("scalar", "gemm"));
 }

@@ -11,7 +11,8 @@ namespace nrd {
 namespace {
 
 Desc bound(const char* op, std::map<std::string, int64_t, std::less<>> sizes,
-           Attributes attributes = {}, const char* dtypes = "f32", std::vector<std::string> optional = {}) {
+           Attributes attributes = {}, const char* dtypes = "f32",
+           std::vector<std::string> optional = {}) {
   CaseRequest r;
   r.sizes = std::move(sizes);
   r.attributes = std::move(attributes);
@@ -40,8 +41,9 @@ TEST(Graph, GatedMlpIsTwoProductsAnActivationAndAProduct) {
 }
 
 TEST(Graph, GuardsFollowChoicesAndOperands) {
-  Expected<Graph> g = build_graph(bound("gated_mlp", {{"m", 2}, {"hidden", 8}, {"inter", 6}},
-                                        {{"activation", std::string("gelu_tanh")}}, "f32", {"gate_bias"}));
+  Expected<Graph> g =
+      build_graph(bound("gated_mlp", {{"m", 2}, {"hidden", 8}, {"inter", 6}},
+                        {{"activation", std::string("gelu_tanh")}}, "f32", {"gate_bias"}));
   ASSERT_TRUE(g) << g.error().message();
   EXPECT_EQ(operators(*g), (Names{"gemm", "gemm", "vec_add", "gelu_tanh", "vec_mul"}));
 }

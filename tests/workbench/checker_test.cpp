@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // tests/workbench/checker_test.cpp: the checker accepts right kernels and rejects wrong ones.
-#include "workbench/check.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "base/convert.h"
 #include "tests/workbench/planted.h"
+#include "workbench/check.h"
 
 namespace nrd {
 namespace {
@@ -89,10 +88,12 @@ TEST(Checker, RejectsAWrongEps) {
 TEST(Checker, RejectsTheOtherCast) {
   for (const char* dtype : {"bf16", "f16"}) {
     for (const char* other : {"before_weight", "after_weight"}) {
-      const std::string asked = std::string(other) == "after_weight" ? "before_weight" : "after_weight";
+      const std::string asked =
+          std::string(other) == "after_weight" ? "before_weight" : "after_weight";
       const CaseSpec wanted = spec("rms_norm", "rows=8,cols=512", dtype, "cast=" + asked);
       const PlantedKernel wrong({}, [&](Desc) {
-        return make_case(spec("rms_norm", "rows=8,cols=512", dtype, std::string("cast=") + other))->desc;
+        return make_case(spec("rms_norm", "rows=8,cols=512", dtype, std::string("cast=") + other))
+            ->desc;
       });
       EXPECT_FALSE(judge(wrong, wanted).ok) << dtype << " " << other;
     }
@@ -110,8 +111,8 @@ TEST(Checker, RejectsHalfPrecisionAccumulation) {
       for (int64_t j = 0; j < n; j++) {
         double sum = 0;
         for (int64_t q = 0; q < k; q++) {
-          const double product = decode(a[i * k + q], DType::kF16) *
-                                 decode(b[q * bs[0] + j * bs[1]], DType::kF16);
+          const double product =
+              decode(a[i * k + q], DType::kF16) * decode(b[q * bs[0] + j * bs[1]], DType::kF16);
           sum = round_through(sum + product, DType::kF16, Overflow::kIeee);
         }
         c[i * n + j] = static_cast<uint16_t>(encode(sum, DType::kF16, Overflow::kIeee));
@@ -138,7 +139,8 @@ class ShortKernel final : public Kernel {
  public:
   std::string name() const override { return "short"; }
   Expected<void> accepts(const Desc&) const override { return {}; }
-  Expected<std::unique_ptr<PreparedKernel>> prepare(const Desc&, std::span<void* const>) const override {
+  Expected<std::unique_ptr<PreparedKernel>> prepare(const Desc&,
+                                                    std::span<void* const>) const override {
     struct Run final : PreparedKernel {
       Expected<void> run(const Args& args, void*, const Exec&) const override {
         const auto* x = static_cast<const float*>(args.pointers[0]);

@@ -16,12 +16,14 @@ namespace {
 using nlohmann::json;
 
 json row(const char* op, const char* verdict, std::vector<double> slices) {
-  return {{"op", op}, {"shape", "n=8"}, {"dtype", "f32"}, {"options", ""}, {"backend", "cpu"},
-          {"isa", "avx2"}, {"threads", 1}, {"cache", "warm"}, {"regime", "eager"},
-          {"verdict", verdict}, {"reason", ""}, {"slices_us", slices}};
+  return {{"op", op},          {"shape", "n=8"},     {"dtype", "f32"}, {"options", ""},
+          {"backend", "cpu"},  {"isa", "avx2"},      {"threads", 1},   {"cache", "warm"},
+          {"regime", "eager"}, {"verdict", verdict}, {"reason", ""},   {"slices_us", slices}};
 }
 
-json document(std::vector<json> rows) { return {{"schema", 1}, {"environment", json::object()}, {"results", rows}}; }
+json document(std::vector<json> rows) {
+  return {{"schema", 1}, {"environment", json::object()}, {"results", rows}};
+}
 
 std::string verdict(const Changes& changes, const std::string& op) {
   for (const Change& c : changes.changes)
@@ -30,9 +32,10 @@ std::string verdict(const Changes& changes, const std::string& op) {
 }
 
 TEST(Compare, JudgesEachRow) {
-  const json before = document({row("a", "pass", {10, 10.1, 9.9}), row("b", "pass", {10, 10.1, 9.9}),
-                                row("c", "pass", {10, 10.1, 9.9}), row("d", "pass", {1}),
-                                row("e", "fail", {1}), row("gone", "pass", {1})});
+  const json before =
+      document({row("a", "pass", {10, 10.1, 9.9}), row("b", "pass", {10, 10.1, 9.9}),
+                row("c", "pass", {10, 10.1, 9.9}), row("d", "pass", {1}), row("e", "fail", {1}),
+                row("gone", "pass", {1})});
   const json after = document({row("a", "pass", {5, 5.1, 4.9}), row("b", "pass", {20, 20.1, 19.9}),
                                row("c", "pass", {10, 10.1, 9.9}), row("d", "fail", {1}),
                                row("e", "pass", {1}), row("new", "pass", {1})});
@@ -63,7 +66,8 @@ TEST(Compare, FilesThatAreNoResultsAreRefused) {
   EXPECT_FALSE(reads(R"({"schema": 1, "results": [3]})"));
   EXPECT_TRUE(reads(R"({"schema": 1, "results": []})"));
   // Rows of odd content are compared as far as they go.
-  const json odd = json::parse(R"({"schema":1,"results":[{"op":null,"threads":"x","slices_us":3}]})");
+  const json odd =
+      json::parse(R"({"schema":1,"results":[{"op":null,"threads":"x","slices_us":3}]})");
   EXPECT_TRUE(compare_results(odd, odd, 0.03));
   std::remove(path.c_str());
 }

@@ -21,7 +21,9 @@ int remember_count(const nereid_desc* desc, void* const*, void** state, char*, s
   return 0;
 }
 
-size_t elements(const void* state) { return static_cast<size_t>(reinterpret_cast<intptr_t>(state)); }
+size_t elements(const void* state) {
+  return static_cast<size_t>(reinterpret_cast<intptr_t>(state));
+}
 
 int crash(const void*, void* const*, void*, int32_t) { return raise(SIGSEGV); }
 int illegal(const void*, void* const*, void*, int32_t) { return raise(SIGILL); }
@@ -29,7 +31,9 @@ int hang(const void*, void* const*, void*, int32_t) {
   while (true) pause();
 }
 int fail(const void*, void* const*, void*, int32_t) { return 7; }
-int throws(const void*, void* const*, void*, int32_t) { throw std::runtime_error("thrown by the plug-in"); }
+int throws(const void*, void* const*, void*, int32_t) {
+  throw std::runtime_error("thrown by the plug-in");
+}
 int leaves(const void*, void* const*, void*, int32_t) { _exit(3); }
 
 // Right, and then one element more than there is.
@@ -51,19 +55,30 @@ int refuse(const nereid_desc*, char* reason, size_t size) {
   return 1;
 }
 
-constexpr nereid_plugin_kernel kernel(const char* op, int (*run)(const void*, void* const*, void*, int32_t)) {
+constexpr nereid_plugin_kernel kernel(const char* op,
+                                      int (*run)(const void*, void* const*, void*, int32_t)) {
   return {sizeof(nereid_plugin_kernel), op, "bad", accept, remember_count, nullptr, run, nullptr};
 }
 
 const nereid_plugin_kernel kKernels[] = {
-    kernel("exp", crash),      kernel("tanh", illegal), kernel("sigmoid", hang),
-    kernel("silu", fail),      kernel("gelu", throws),  kernel("gelu_tanh", leaves),
-    kernel("relu", overruns),  kernel("softmax", zeros),
-    {sizeof(nereid_plugin_kernel), "vec_sum", "bad", refuse, remember_count, nullptr, fail, nullptr},
+    kernel("exp", crash),
+    kernel("tanh", illegal),
+    kernel("sigmoid", hang),
+    kernel("silu", fail),
+    kernel("gelu", throws),
+    kernel("gelu_tanh", leaves),
+    kernel("relu", overruns),
+    kernel("softmax", zeros),
+    {sizeof(nereid_plugin_kernel), "vec_sum", "bad", refuse, remember_count, nullptr, fail,
+     nullptr},
 };
 
-const nereid_plugin kPlugin = {NEREID_PLUGIN_VERSION, sizeof(nereid_plugin), "misbehaving", "1.0",
-                               kKernels, sizeof kKernels / sizeof kKernels[0]};
+const nereid_plugin kPlugin = {NEREID_PLUGIN_VERSION,
+                               sizeof(nereid_plugin),
+                               "misbehaving",
+                               "1.0",
+                               kKernels,
+                               sizeof kKernels / sizeof kKernels[0]};
 
 }  // namespace
 

@@ -36,9 +36,12 @@ struct Bench {
 TEST(Workers, EveryDeathIsOneRowWithItsReason) {
   Bench s;
   s.options.backends = {"misbehaving", "cpu"};
-  const std::pair<const char*, const char*> deaths[] = {
-      {"exp", "SIGSEGV"}, {"tanh", "SIGILL"}, {"silu", "7"}, {"gelu", "thrown by the plug-in"},
-      {"gelu_tanh", "status 3"}, {"relu", "SIGSEGV"}};
+  const std::pair<const char*, const char*> deaths[] = {{"exp", "SIGSEGV"},
+                                                        {"tanh", "SIGILL"},
+                                                        {"silu", "7"},
+                                                        {"gelu", "thrown by the plug-in"},
+                                                        {"gelu_tanh", "status 3"},
+                                                        {"relu", "SIGSEGV"}};
   for (const auto& [op, reason] : deaths) s.add(op, "n=100");
   const Results results = s.run();
   ASSERT_EQ(results.rows.size(), 12u);

@@ -40,8 +40,9 @@ std::vector<Variant> rmsnorm_rope_variants() {
 Op rmsnorm_rope() {
   return {.name = "rmsnorm_rope",
           .group = "fused",
-          .summary = "rope of each head of rms_norm(x); with a residual of the sum, returned too; "
-                     "8-bit with row scales if scale is asked for",
+          .summary =
+              "rope of each head of rms_norm(x); with a residual of the sum, returned too; "
+              "8-bit with row scales if scale is asked for",
           .numbers = {{"eps", 1e-6, "added to the mean of squares"}},
           .choices = {{"pairs", {"half", "interleaved"}, "which elements turn together"},
                       {"cast",
@@ -82,8 +83,9 @@ std::vector<Variant> gated_mlp_variants() {
   [activation=swiglu_oai] [activate=gate] out = swiglu_oai(gate, up)
 )";
   auto signature = [](const std::string& weights) {
-    return "x[m,hidden] gate_weight[inter,hidden]:" + weights + " up_weight[inter,hidden]:" +
-           weights + " gate_bias?[inter] up_bias?[inter] gate_scale?[inter]:f32 "
+    return "x[m,hidden] gate_weight[inter,hidden]:" + weights +
+           " up_weight[inter,hidden]:" + weights +
+           " gate_bias?[inter] up_bias?[inter] gate_scale?[inter]:f32 "
            "up_scale?[inter]:f32 -> out[m,inter] ; core inter*,hidden";
   };
   return {
@@ -125,8 +127,8 @@ std::vector<Granularity> granularities() {
        NRD_BUILDS(fp8_quantize_column_adjust), NRD_BUILDS(fp8_quantize_column_saturate)},
       {"block_1x128", "[rows,cols/128]", "cols", NRD_BUILDS(fp8_quantize_block_1x128),
        NRD_BUILDS(fp8_quantize_block_1x128_adjust), NRD_BUILDS(fp8_quantize_block_1x128_saturate)},
-      {"block_128x128", "[rows/128,cols/128]", "rows,cols",
-       NRD_BUILDS(fp8_quantize_block_128x128), NRD_BUILDS(fp8_quantize_block_128x128_adjust),
+      {"block_128x128", "[rows/128,cols/128]", "rows,cols", NRD_BUILDS(fp8_quantize_block_128x128),
+       NRD_BUILDS(fp8_quantize_block_128x128_adjust),
        NRD_BUILDS(fp8_quantize_block_128x128_saturate)},
   };
 }
@@ -176,10 +178,10 @@ Op fp8_dequantize() {
   std::vector<Variant> variants;
   auto add = [&](const std::string& word, const std::string& scale, const char* core,
                  Builds builds) {
-    variants.push_back({.when = "granularity=" + word,
-                        .signature = "q[rows,cols]:fp8 scale" + scale +
-                                     ":f32 -> out[rows,cols] ; core " + core,
-                        .builds = builds});
+    variants.push_back(
+        {.when = "granularity=" + word,
+         .signature = "q[rows,cols]:fp8 scale" + scale + ":f32 -> out[rows,cols] ; core " + core,
+         .builds = builds});
   };
   add("tensor", "[]", "cols*", NRD_BUILDS(fp8_dequantize_row));
   add("row", "[rows]", "cols*", NRD_BUILDS(fp8_dequantize_row));
@@ -225,8 +227,8 @@ Variant fp8_gemm_variant(const Scales& s, bool a_quantized, bool b_quantized) {
   Variant v;
   v.when = std::string("scales=") + s.word + (a_quantized ? " a:fp8" : " a:float") +
            (b_quantized ? " b:fp8" : " b:float");
-  v.signature = std::string("a[m,k]") + (a_quantized ? ":fp8" : "") + " b[k,n]" +
-                (b_quantized ? ":fp8" : "");
+  v.signature =
+      std::string("a[m,k]") + (a_quantized ? ":fp8" : "") + " b[k,n]" + (b_quantized ? ":fp8" : "");
   if (a_quantized) v.signature += std::string(" a_scale") + s.a_scale + ":f32";
   if (b_quantized) v.signature += std::string(" b_scale") + s.b_scale + ":f32";
   v.signature += " bias?[n] -> c[m,n] ; core ";

@@ -8,9 +8,8 @@ namespace {
 NumberAttribute eps() { return {"eps", 1e-6, "added to the mean of squares"}; }
 
 ChoiceAttribute cast() {
-  return {"cast",
-          {"after_weight", "before_weight"},
-          "round to x's dtype before the weight as well?"};
+  return {
+      "cast", {"after_weight", "before_weight"}, "round to x's dtype before the weight as well?"};
 }
 
 std::vector<Variant> both_casts(const char* signature, const char* types_after, Builds after,
@@ -33,9 +32,9 @@ std::vector<Op> norm_ops() {
        .summary = "x*w/sqrt(mean(x^2) + eps)",
        .numbers = {eps()},
        .choices = {cast()},
-       .variants = both_casts("x[rows,cols] w[cols] -> out[rows,cols] ; core cols", "",
-                              NRD_BUILDS(rms_norm_after_weight), "x",
-                              NRD_BUILDS(rms_norm_before_weight)),
+       .variants =
+           both_casts("x[rows,cols] w[cols] -> out[rows,cols] ; core cols", "",
+                      NRD_BUILDS(rms_norm_after_weight), "x", NRD_BUILDS(rms_norm_before_weight)),
        .flops = 4,
        .tolerance = {.f32 = 2e-5},
        .in_place = InPlace::kYes,

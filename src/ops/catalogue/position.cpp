@@ -18,7 +18,8 @@ constexpr const char* kRopeWithPos =
     "x[tokens,heads,head_dim] cos[table,head_dim] sin[table,head_dim] positions[tokens]:i32 -> "
     "out[tokens,heads,head_dim] ; core table,head_dim ; even head_dim";
 constexpr const char* kRopeTable =
-    "positions[tokens]:i32 -> cos[tokens,head_dim] sin[tokens,head_dim] ; core head_dim ; even head_dim";
+    "positions[tokens]:i32 -> cos[tokens,head_dim] sin[tokens,head_dim] ; core head_dim ; even "
+    "head_dim";
 
 }  // namespace
 

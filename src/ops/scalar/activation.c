@@ -2,9 +2,7 @@
  * src/ops/scalar/activation.c: elementwise activations, gated pairs and softmax. */
 #include "definition.h"
 
-HELPER real gelu_of(real x) {
-  return R(0.5) * x * (R(1.0) + m_erf(x * R(0.70710678118654752440)));
-}
+HELPER real gelu_of(real x) { return R(0.5) * x * (R(1.0) + m_erf(x * R(0.70710678118654752440))); }
 
 OP(exp)(const real* x, real* out, size_t n) {
   for (size_t i = 0; i < n; i++) out[i] = m_exp(x[i]);

@@ -30,8 +30,7 @@ typedef float real;
 #define NRD_SYMBOL(build, name) NRD_JOIN3(nrd_, build, name)
 
 /* OP(silu)(const real* x, ...) { ... } defines nrd_<build>_silu. */
-#define OP(name) \
-  __attribute__((no_profile_instrument_function)) void NRD_SYMBOL(NRD_BUILD, name)
+#define OP(name) __attribute__((no_profile_instrument_function)) void NRD_SYMBOL(NRD_BUILD, name)
 
 #ifdef __cplusplus
 extern "C" {

@@ -20,8 +20,8 @@ OP(gemm_i8i8)(const int8_t* a, const int8_t* b, int32_t* c, size_t m, size_t n, 
 OP(gemm_u8i8)(const uint8_t* a, const int8_t* b, int32_t* c, size_t m, size_t n, size_t k);
 OP(pack_b)(const real* b, real* packed, size_t k, size_t n);
 OP(scale_rows)(const real* x, const real* scale, real* out, size_t n);
-OP(dequantize_i32)(const int32_t* acc, const real* row_scale, const real* column_scale, real* out,
-                   size_t n);
+OP(dequantize_i32)
+(const int32_t* acc, const real* row_scale, const real* column_scale, real* out, size_t n);
 
 /* activation.c */
 OP(exp)(const real* x, real* out, size_t n);
@@ -38,28 +38,33 @@ OP(softmax)(const real* x, real* out, size_t n);
 
 /* norm.c */
 OP(rms_norm_after_weight)(const real* x, const real* w, real* out, size_t n, real eps);
-OP(rms_norm_before_weight)(const real* x, const real* w, real* out, size_t n, real eps,
-                           int type_x);
-OP(layer_norm_after_weight)(const real* x, const real* w, const real* b, real* out, size_t n,
-                            real eps);
-OP(layer_norm_before_weight)(const real* x, const real* w, const real* b, real* out, size_t n,
-                             real eps, int type_x);
-OP(add_rms_norm_after_weight)(const real* x, const real* residual, const real* w, real* out,
-                              real* sum, size_t n, real eps, int type_sum);
-OP(add_rms_norm_before_weight)(const real* x, const real* residual, const real* w, real* out,
-                               real* sum, size_t n, real eps, int type_sum, int type_x);
+OP(rms_norm_before_weight)(const real* x, const real* w, real* out, size_t n, real eps, int type_x);
+OP(layer_norm_after_weight)
+(const real* x, const real* w, const real* b, real* out, size_t n, real eps);
+OP(layer_norm_before_weight)
+(const real* x, const real* w, const real* b, real* out, size_t n, real eps, int type_x);
+OP(add_rms_norm_after_weight)
+(const real* x, const real* residual, const real* w, real* out, real* sum, size_t n, real eps,
+ int type_sum);
+OP(add_rms_norm_before_weight)
+(const real* x, const real* residual, const real* w, real* out, real* sum, size_t n, real eps,
+ int type_sum, int type_x);
 
 /* position.c */
 OP(rope_half)(const real* x, const real* cosine, const real* sine, real* out, size_t d);
 OP(rope_interleaved)(const real* x, const real* cosine, const real* sine, real* out, size_t d);
-OP(rope_with_pos_half)(const real* x, const real* cosine, const real* sine,
-                       const int32_t* position, real* out, size_t table, size_t d);
-OP(rope_with_pos_interleaved)(const real* x, const real* cosine, const real* sine,
-                              const int32_t* position, real* out, size_t table, size_t d);
-OP(rope_table)(const int32_t* position, real* cosine, real* sine, size_t d, real theta,
-               real factor, real beta_fast, real beta_slow, real original);
-OP(rope_table_truncate)(const int32_t* position, real* cosine, real* sine, size_t d, real theta,
-                        real factor, real beta_fast, real beta_slow, real original);
+OP(rope_with_pos_half)
+(const real* x, const real* cosine, const real* sine, const int32_t* position, real* out,
+ size_t table, size_t d);
+OP(rope_with_pos_interleaved)
+(const real* x, const real* cosine, const real* sine, const int32_t* position, real* out,
+ size_t table, size_t d);
+OP(rope_table)
+(const int32_t* position, real* cosine, real* sine, size_t d, real theta, real factor,
+ real beta_fast, real beta_slow, real original);
+OP(rope_table_truncate)
+(const int32_t* position, real* cosine, real* sine, size_t d, real theta, real factor,
+ real beta_fast, real beta_slow, real original);
 
 /* glue.c */
 OP(cast_ieee)(const real* x, real* out, size_t n);
@@ -69,36 +74,34 @@ OP(argmax)(const real* x, int32_t* index, size_t n);
 OP(quantize_i8)(const real* x, int8_t* q, real* scale, size_t n);
 
 /* fp8.c */
-OP(fp8_quantize_tensor)(const real* x, real* q, real* scale, size_t rows, size_t cols,
-                        int type_q);
-OP(fp8_quantize_tensor_adjust)(const real* x, const real* scale_in, real* q, real* scale,
-                               size_t rows, size_t cols, int type_q);
-OP(fp8_quantize_tensor_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                                 size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_tensor)(const real* x, real* q, real* scale, size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_tensor_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_tensor_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q);
 OP(fp8_quantize_row)(const real* x, real* q, real* scale, size_t cols, int type_q);
-OP(fp8_quantize_row_adjust)(const real* x, const real* scale_in, real* q, real* scale, size_t cols,
-                            int type_q);
-OP(fp8_quantize_row_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                              size_t cols, int type_q);
-OP(fp8_quantize_column)(const real* x, real* q, real* scale, size_t rows, size_t cols,
-                        int type_q);
-OP(fp8_quantize_column_adjust)(const real* x, const real* scale_in, real* q, real* scale,
-                               size_t rows, size_t cols, int type_q);
-OP(fp8_quantize_column_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                                 size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_row_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t cols, int type_q);
+OP(fp8_quantize_row_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t cols, int type_q);
+OP(fp8_quantize_column)(const real* x, real* q, real* scale, size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_column_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_column_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q);
 OP(fp8_quantize_block_1x128)(const real* x, real* q, real* scale, size_t cols, int type_q);
-OP(fp8_quantize_block_1x128_adjust)(const real* x, const real* scale_in, real* q, real* scale,
-                                    size_t cols, int type_q);
-OP(fp8_quantize_block_1x128_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                                      size_t cols, int type_q);
-OP(fp8_quantize_block_128x128)(const real* x, real* q, real* scale, size_t rows, size_t cols,
-                               int type_q);
-OP(fp8_quantize_block_128x128_adjust)(const real* x, const real* scale_in, real* q, real* scale,
-                                      size_t rows, size_t cols, int type_q);
-OP(fp8_quantize_block_128x128_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                                        size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_block_1x128_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t cols, int type_q);
+OP(fp8_quantize_block_1x128_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t cols, int type_q);
+OP(fp8_quantize_block_128x128)
+(const real* x, real* q, real* scale, size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_block_128x128_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q);
+OP(fp8_quantize_block_128x128_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q);
 OP(fp8_dequantize_row)(const real* q, const real* scale, real* out, size_t cols);
 OP(fp8_dequantize_column)(const real* q, const real* scale, real* out, size_t cols);
 OP(fp8_dequantize_block_1x128)(const real* q, const real* scale, real* out, size_t cols);
-OP(fp8_dequantize_block_128x128)(const real* q, const real* scale, real* out, size_t rows,
-                                 size_t cols);
+OP(fp8_dequantize_block_128x128)
+(const real* q, const real* scale, real* out, size_t rows, size_t cols);

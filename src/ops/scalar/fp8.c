@@ -26,7 +26,7 @@ HELPER real tile_top(const real* x, size_t rows, size_t cols, size_t stride) {
 }
 
 HELPER void tile_quantize(const real* x, real* q, size_t rows, size_t cols, size_t stride,
-                                 real scale, int type_q) {
+                          real scale, int type_q) {
   for (size_t i = 0; i < rows; i++) {
     for (size_t j = 0; j < cols; j++) {
       q[i * stride + j] = round_to(x[i * stride + j] / scale, type_q);
@@ -62,22 +62,21 @@ static inline size_t block_size(size_t begin, size_t end) {
 }
 
 /* One scale for everything. */
-OP(fp8_quantize_tensor)(const real* x, real* q, real* scale, size_t rows, size_t cols,
-                        int type_q) {
+OP(fp8_quantize_tensor)(const real* x, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   real s = own_scale(tile_top(x, rows, cols, cols), type_q);
   scale[0] = s;
   tile_quantize(x, q, rows, cols, cols, s, type_q);
 }
 
-OP(fp8_quantize_tensor_adjust)(const real* x, const real* scale_in, real* q, real* scale,
-                               size_t rows, size_t cols, int type_q) {
+OP(fp8_quantize_tensor_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   real s = adjusted_scale(scale_in[0], tile_top(x, rows, cols, cols), type_q);
   scale[0] = s;
   tile_quantize(x, q, rows, cols, cols, s, type_q);
 }
 
-OP(fp8_quantize_tensor_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                                 size_t rows, size_t cols, int type_q) {
+OP(fp8_quantize_tensor_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   real s = scale_in[0];
   scale[0] = s;
   tile_quantize(x, q, rows, cols, cols, s, type_q);
@@ -90,23 +89,22 @@ OP(fp8_quantize_row)(const real* x, real* q, real* scale, size_t cols, int type_
   row_quantize(x, q, cols, s, type_q);
 }
 
-OP(fp8_quantize_row_adjust)(const real* x, const real* scale_in, real* q, real* scale, size_t cols,
-                            int type_q) {
+OP(fp8_quantize_row_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t cols, int type_q) {
   real s = adjusted_scale(scale_in[0], row_top(x, cols), type_q);
   scale[0] = s;
   row_quantize(x, q, cols, s, type_q);
 }
 
-OP(fp8_quantize_row_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                              size_t cols, int type_q) {
+OP(fp8_quantize_row_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t cols, int type_q) {
   real s = scale_in[0];
   scale[0] = s;
   row_quantize(x, q, cols, s, type_q);
 }
 
 /* One scale a column: a tile of one column each. */
-OP(fp8_quantize_column)(const real* x, real* q, real* scale, size_t rows, size_t cols,
-                        int type_q) {
+OP(fp8_quantize_column)(const real* x, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   for (size_t j = 0; j < cols; j++) {
     real s = own_scale(tile_top(x + j, rows, 1, cols), type_q);
     scale[j] = s;
@@ -114,8 +112,8 @@ OP(fp8_quantize_column)(const real* x, real* q, real* scale, size_t rows, size_t
   }
 }
 
-OP(fp8_quantize_column_adjust)(const real* x, const real* scale_in, real* q, real* scale,
-                               size_t rows, size_t cols, int type_q) {
+OP(fp8_quantize_column_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   for (size_t j = 0; j < cols; j++) {
     real s = adjusted_scale(scale_in[j], tile_top(x + j, rows, 1, cols), type_q);
     scale[j] = s;
@@ -123,8 +121,8 @@ OP(fp8_quantize_column_adjust)(const real* x, const real* scale_in, real* q, rea
   }
 }
 
-OP(fp8_quantize_column_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                                 size_t rows, size_t cols, int type_q) {
+OP(fp8_quantize_column_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   for (size_t j = 0; j < cols; j++) {
     real s = scale_in[j];
     scale[j] = s;
@@ -144,8 +142,8 @@ OP(fp8_quantize_block_1x128)(const real* x, real* q, real* scale, size_t cols, i
   }
 }
 
-OP(fp8_quantize_block_1x128_adjust)(const real* x, const real* scale_in, real* q, real* scale,
-                                    size_t cols, int type_q) {
+OP(fp8_quantize_block_1x128_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t cols, int type_q) {
   size_t blocks = (cols + 127) / 128;
   for (size_t b = 0; b < blocks; b++) {
     size_t j = b * 128;
@@ -156,8 +154,8 @@ OP(fp8_quantize_block_1x128_adjust)(const real* x, const real* scale_in, real* q
   }
 }
 
-OP(fp8_quantize_block_1x128_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                                      size_t cols, int type_q) {
+OP(fp8_quantize_block_1x128_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t cols, int type_q) {
   size_t blocks = (cols + 127) / 128;
   for (size_t b = 0; b < blocks; b++) {
     size_t j = b * 128;
@@ -168,8 +166,8 @@ OP(fp8_quantize_block_1x128_saturate)(const real* x, const real* scale_in, real*
 }
 
 /* One scale for every 128 rows and 128 columns. */
-OP(fp8_quantize_block_128x128)(const real* x, real* q, real* scale, size_t rows, size_t cols,
-                               int type_q) {
+OP(fp8_quantize_block_128x128)
+(const real* x, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   size_t down = (rows + 127) / 128;
   size_t across = (cols + 127) / 128;
   for (size_t a = 0; a < down; a++) {
@@ -184,8 +182,8 @@ OP(fp8_quantize_block_128x128)(const real* x, real* q, real* scale, size_t rows,
   }
 }
 
-OP(fp8_quantize_block_128x128_adjust)(const real* x, const real* scale_in, real* q, real* scale,
-                                      size_t rows, size_t cols, int type_q) {
+OP(fp8_quantize_block_128x128_adjust)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   size_t down = (rows + 127) / 128;
   size_t across = (cols + 127) / 128;
   for (size_t a = 0; a < down; a++) {
@@ -201,8 +199,8 @@ OP(fp8_quantize_block_128x128_adjust)(const real* x, const real* scale_in, real*
   }
 }
 
-OP(fp8_quantize_block_128x128_saturate)(const real* x, const real* scale_in, real* q, real* scale,
-                                        size_t rows, size_t cols, int type_q) {
+OP(fp8_quantize_block_128x128_saturate)
+(const real* x, const real* scale_in, real* q, real* scale, size_t rows, size_t cols, int type_q) {
   size_t down = (rows + 127) / 128;
   size_t across = (cols + 127) / 128;
   for (size_t a = 0; a < down; a++) {
@@ -234,8 +232,8 @@ OP(fp8_dequantize_block_1x128)(const real* q, const real* scale, real* out, size
 }
 
 /* ... and a matrix of square blocks. */
-OP(fp8_dequantize_block_128x128)(const real* q, const real* scale, real* out, size_t rows,
-                                 size_t cols) {
+OP(fp8_dequantize_block_128x128)
+(const real* q, const real* scale, real* out, size_t rows, size_t cols) {
   size_t across = (cols + 127) / 128;
   for (size_t i = 0; i < rows; i++) {
     for (size_t j = 0; j < cols; j++) {

@@ -66,8 +66,8 @@ OP(scale_rows)(const real* x, const real* scale, real* out, size_t n) {
 }
 
 /* One row of an i32 product: the scale of the row times that of each column. */
-OP(dequantize_i32)(const int32_t* acc, const real* row_scale, const real* column_scale, real* out,
-                   size_t n) {
+OP(dequantize_i32)
+(const int32_t* acc, const real* row_scale, const real* column_scale, real* out, size_t n) {
   real s = row_scale[0];
   for (size_t i = 0; i < n; i++) out[i] = (real)acc[i] * (s * column_scale[i]);
 }

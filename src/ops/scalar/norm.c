@@ -31,21 +31,21 @@ OP(rms_norm_after_weight)(const real* x, const real* w, real* out, size_t n, rea
 }
 
 /* Rounded to x's type before the weight as well: Llama. */
-OP(rms_norm_before_weight)(const real* x, const real* w, real* out, size_t n, real eps,
-                           int type_x) {
+OP(rms_norm_before_weight)
+(const real* x, const real* w, real* out, size_t n, real eps, int type_x) {
   real r = inverse_rms(x, n, eps);
   for (size_t i = 0; i < n; i++) out[i] = round_to(x[i] * r, type_x) * w[i];
 }
 
-OP(layer_norm_after_weight)(const real* x, const real* w, const real* b, real* out, size_t n,
-                            real eps) {
+OP(layer_norm_after_weight)
+(const real* x, const real* w, const real* b, real* out, size_t n, real eps) {
   real mean = mean_of(x, n);
   real r = inverse_deviation(x, n, mean, eps);
   for (size_t i = 0; i < n; i++) out[i] = (x[i] - mean) * r * w[i] + b[i];
 }
 
-OP(layer_norm_before_weight)(const real* x, const real* w, const real* b, real* out, size_t n,
-                             real eps, int type_x) {
+OP(layer_norm_before_weight)
+(const real* x, const real* w, const real* b, real* out, size_t n, real eps, int type_x) {
   real mean = mean_of(x, n);
   real r = inverse_deviation(x, n, mean, eps);
   for (size_t i = 0; i < n; i++) out[i] = round_to((x[i] - mean) * r, type_x) * w[i] + b[i];
@@ -53,20 +53,21 @@ OP(layer_norm_before_weight)(const real* x, const real* w, const real* b, real* 
 
 /* What is normalised is the sum as it is stored, so that the next layer, which reads the stored
  * sum as its residual, sees the same values. */
-HELPER void add_rounded(const real* x, const real* residual, real* sum, size_t n,
-                               int type_sum) {
+HELPER void add_rounded(const real* x, const real* residual, real* sum, size_t n, int type_sum) {
   for (size_t i = 0; i < n; i++) sum[i] = round_to(x[i] + residual[i], type_sum);
 }
 
-OP(add_rms_norm_after_weight)(const real* x, const real* residual, const real* w, real* out,
-                              real* sum, size_t n, real eps, int type_sum) {
+OP(add_rms_norm_after_weight)
+(const real* x, const real* residual, const real* w, real* out, real* sum, size_t n, real eps,
+ int type_sum) {
   add_rounded(x, residual, sum, n, type_sum);
   real r = inverse_rms(sum, n, eps);
   for (size_t i = 0; i < n; i++) out[i] = sum[i] * r * w[i];
 }
 
-OP(add_rms_norm_before_weight)(const real* x, const real* residual, const real* w, real* out,
-                               real* sum, size_t n, real eps, int type_sum, int type_x) {
+OP(add_rms_norm_before_weight)
+(const real* x, const real* residual, const real* w, real* out, real* sum, size_t n, real eps,
+ int type_sum, int type_x) {
   add_rounded(x, residual, sum, n, type_sum);
   real r = inverse_rms(sum, n, eps);
   for (size_t i = 0; i < n; i++) out[i] = round_to(sum[i] * r, type_x) * w[i];

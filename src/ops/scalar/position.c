@@ -6,8 +6,7 @@
 #include "definition.h"
 
 /* Pairs (i, i + d/2): Llama, gpt-oss. */
-HELPER void rotate_half(const real* x, const real* cosine, const real* sine, real* out,
-                               size_t d) {
+HELPER void rotate_half(const real* x, const real* cosine, const real* sine, real* out, size_t d) {
   size_t half = d / 2;
   for (size_t i = 0; i < half; i++) {
     real a = x[i];
@@ -18,8 +17,8 @@ HELPER void rotate_half(const real* x, const real* cosine, const real* sine, rea
 }
 
 /* Pairs (2i, 2i + 1): GPT-J. */
-HELPER void rotate_interleaved(const real* x, const real* cosine, const real* sine,
-                                      real* out, size_t d) {
+HELPER void rotate_interleaved(const real* x, const real* cosine, const real* sine, real* out,
+                               size_t d) {
   size_t half = d / 2;
   for (size_t i = 0; i < half; i++) {
     real a = x[2 * i];
@@ -38,15 +37,17 @@ OP(rope_interleaved)(const real* x, const real* cosine, const real* sine, real* 
 }
 
 /* The caller has checked that 0 <= position < table. */
-OP(rope_with_pos_half)(const real* x, const real* cosine, const real* sine,
-                       const int32_t* position, real* out, size_t table, size_t d) {
+OP(rope_with_pos_half)
+(const real* x, const real* cosine, const real* sine, const int32_t* position, real* out,
+ size_t table, size_t d) {
   (void)table;
   size_t row = (size_t)position[0] * d;
   rotate_half(x, cosine + row, sine + row, out, d);
 }
 
-OP(rope_with_pos_interleaved)(const real* x, const real* cosine, const real* sine,
-                              const int32_t* position, real* out, size_t table, size_t d) {
+OP(rope_with_pos_interleaved)
+(const real* x, const real* cosine, const real* sine, const int32_t* position, real* out,
+ size_t table, size_t d) {
   (void)table;
   size_t row = (size_t)position[0] * d;
   rotate_interleaved(x, cosine + row, sine + row, out, d);
@@ -69,7 +70,7 @@ HELPER double clamped(double x, double low, double high) {
 /* Pairs up to `low` keep their frequency, those from `high` on are stretched by `factor`, a
  * linear ramp between (of width 0.001 where the two meet); factor 1 is plain rope. */
 HELPER void rope_row(double position, real* cosine, real* sine, size_t d, double theta,
-                            double factor, double low, double high) {
+                     double factor, double low, double high) {
   double span = high > low ? high - low : 0.001;
   double attention = 0.1 * log(factor > 1.0 ? factor : 1.0) + 1.0;
   size_t half = d / 2;
@@ -87,8 +88,9 @@ HELPER void rope_row(double position, real* cosine, real* sine, size_t d, double
   }
 }
 
-OP(rope_table)(const int32_t* position, real* cosine, real* sine, size_t d, real theta,
-               real factor, real beta_fast, real beta_slow, real original) {
+OP(rope_table)
+(const int32_t* position, real* cosine, real* sine, size_t d, real theta, real factor,
+ real beta_fast, real beta_slow, real original) {
   double size = (double)(int64_t)d;
   double low = clamped(yarn_pair(size, beta_fast, original, theta), 0.0, size - 1.0);
   double high = clamped(yarn_pair(size, beta_slow, original, theta), 0.0, size - 1.0);
@@ -96,8 +98,9 @@ OP(rope_table)(const int32_t* position, real* cosine, real* sine, size_t d, real
 }
 
 /* The ends of the ramp on whole pairs: DeepSeek, Qwen. */
-OP(rope_table_truncate)(const int32_t* position, real* cosine, real* sine, size_t d, real theta,
-                        real factor, real beta_fast, real beta_slow, real original) {
+OP(rope_table_truncate)
+(const int32_t* position, real* cosine, real* sine, size_t d, real theta, real factor,
+ real beta_fast, real beta_slow, real original) {
   double size = (double)(int64_t)d;
   double low = clamped(floor(yarn_pair(size, beta_fast, original, theta)), 0.0, size - 1.0);
   double high = clamped(ceil(yarn_pair(size, beta_slow, original, theta)), 0.0, size - 1.0);

@@ -96,20 +96,13 @@ bool amx_is_hidden(bool has_amx) {
 
 int dnnl_dtype(DType dtype) {
   switch (dtype) {
-    case DType::kF16:
-      return 1;
-    case DType::kBF16:
-      return 2;
-    case DType::kF32:
-      return 3;
-    case DType::kI32:
-      return 4;
-    case DType::kI8:
-      return 5;
-    case DType::kU8:
-      return 6;
-    default:
-      return 0;
+    case DType::kF16: return 1;
+    case DType::kBF16: return 2;
+    case DType::kF32: return 3;
+    case DType::kI32: return 4;
+    case DType::kI8: return 5;
+    case DType::kU8: return 6;
+    default: return 0;
   }
 }
 
