@@ -8,8 +8,10 @@ cd "$root"
 source scripts/lib.sh
 
 # The host always needs both decoders: it lifts the catalogue for every target.
+# OpenBLAS is there to be compared with: the demo shows every product beside it.
 base_packages=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev
-               libasmjit-dev libzydis-dev libcapstone-dev libgtest-dev librapidcheck-dev)
+               libasmjit-dev libzydis-dev libcapstone-dev libgtest-dev librapidcheck-dev
+               libopenblas0-pthread)
 test_packages=(python3-venv chromium fonts-liberation)  # a test renders the HTML report
 dev_packages=(git ccache clang-16 clang-tidy-16 clang-format)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libasmjit-dev:arm64

@@ -190,9 +190,7 @@ void widen_bounds(ReferenceOutput& out, const std::vector<double>& nudged) {
   }
 }
 
-}  // namespace
-
-Expected<Reference> make_reference(const Case& c, int threads, int round) {
+Expected<Reference> evaluate_reference(const Case& c, int threads, int round) {
   Reference reference;
   reference.exact = c.desc.op->tolerance.exact || has_integer_outputs(c.desc);
   reference.sampled = cost(c.desc).flops > kFullCheckFlops;
@@ -232,6 +230,20 @@ Expected<Reference> make_reference(const Case& c, int threads, int round) {
       widen_bounds(out, values_of(*part, out.operand, as_double));
   }
   return reference;
+}
+
+}  // namespace
+
+Expected<Reference> make_reference(const Case& c, int threads, int round) {
+  try {
+    return evaluate_reference(c, threads, round);
+  } catch (const std::bad_alloc&) {
+    return make_error({.code = ErrorCode::kEnvironment,
+                       .op = c.desc.op->name,
+                       .argument = "memory",
+                       .got = "too little for the reference of " + c.desc.shape_text(),
+                       .hint = "choose a smaller shape"});
+  }
 }
 
 double project_product(const Case& c, const std::vector<char>& output, double tolerance) {

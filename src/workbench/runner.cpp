@@ -47,6 +47,11 @@ Expected<KernelRunner> KernelRunner::create(const KernelChoice& choice, const Ca
   runner.case_ = c;
   runner.exec_.threads = c.spec.threads;
   NRD_TRY(choice.kernel->accepts(c.desc));
+  if (mode == MemoryMode::kTimed) {
+    Expected<Buffer> block = Buffer::allocate(static_cast<size_t>(sets) * runner.set_bytes(), mode);
+    if (!block) return block.error();
+    runner.block_ = std::move(*block);
+  }
   for (int i = 0; i < sets; i++) NRD_TRY(runner.add_set(choice, mode));
   Expected<Buffer> workspace =
       Buffer::allocate(runner.sets_.front().prepared->workspace_bytes(), MemoryMode::kTimed);
@@ -60,24 +65,27 @@ size_t KernelRunner::bytes_of(size_t operand) const {
   return desc.present ? extent_bytes(desc) : 0;
 }
 
-// Timed operands lie behind each other in one block.
-Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) const {
-  const size_t count = case_.desc.operands.size();
-  std::vector<size_t> offsets;
+size_t KernelRunner::set_bytes() const {
   size_t total = 0;
-  for (size_t i = 0; i < count; i++) {
-    offsets.push_back(total);
+  for (size_t i = 0; i < case_.desc.operands.size(); i++)
     total += (bytes_of(i) + kLine - 1) / kLine * kLine + kGap;
-  }
-  for (size_t i = 0; i < (mode == MemoryMode::kTimed ? 1 : count); i++) {
-    Expected<Buffer> buffer =
-        Buffer::allocate(mode == MemoryMode::kTimed ? total : bytes_of(i), mode);
-    if (!buffer) return buffer.error();
-    set.buffers.push_back(std::move(*buffer));
-  }
-  for (size_t i = 0; i < count; i++) {
-    char* data = mode == MemoryMode::kTimed ? static_cast<char*>(set.buffers[0].data()) + offsets[i]
-                                            : static_cast<char*>(set.buffers[i].data());
+  return total;
+}
+
+// Timed operands, of all sets, lie behind each other in one block; guarded ones have their own.
+Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) {
+  size_t offset = sets_.size() * set_bytes();
+  for (size_t i = 0; i < case_.desc.operands.size(); i++) {
+    char* data = nullptr;
+    if (mode == MemoryMode::kTimed) {
+      data = static_cast<char*>(block_.data()) + offset;
+      offset += (bytes_of(i) + kLine - 1) / kLine * kLine + kGap;
+    } else {
+      Expected<Buffer> buffer = Buffer::allocate(bytes_of(i), mode);
+      if (!buffer) return buffer.error();
+      data = static_cast<char*>(buffer->data());
+      set.buffers.push_back(std::move(*buffer));
+    }
     set.pointers.push_back(case_.desc.operands[i].present ? data : nullptr);
   }
   return {};

@@ -48,18 +48,20 @@ class KernelRunner {
 
  private:
   struct Set {
-    std::vector<Buffer> buffers;  // one an operand when guarded, one for all when timed
+    std::vector<Buffer> buffers;  // one an operand when guarded; else they lie in block_
     std::vector<void*> pointers;
     std::unique_ptr<PreparedKernel> prepared;
   };
 
   Expected<void> add_set(const KernelChoice& choice, MemoryMode mode);
-  Expected<void> allocate(Set& set, MemoryMode mode) const;
+  Expected<void> allocate(Set& set, MemoryMode mode);
   size_t bytes_of(size_t operand) const;
+  size_t set_bytes() const;
   void poison(unsigned char byte);
   std::vector<Output> collect() const;
 
   Case case_;
+  Buffer block_;
   std::vector<Set> sets_;
   Buffer workspace_;
   Exec exec_;

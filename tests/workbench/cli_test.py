@@ -134,6 +134,7 @@ class Mistakes(unittest.TestCase):
 
     def test_more_memory_than_there_is(self):
         self.row_error(["bench", "vec_add", "--shape", "n=1099511627776"], "memory")
+        self.row_error(["bench", "softmax", "--shape", "rows=1,cols=1099511627776"], "memory")
 
     def test_environment(self):
         self.refused(["info"], "NEREID_ISA", "avx1024", env={"NEREID_ISA": "avx1024"})
