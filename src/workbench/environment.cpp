@@ -137,7 +137,7 @@ nlohmann::json describe_environment(const Machine& machine, const Roofline& roof
           {"method",
            {{"slice_ms", options.slice_ms},
             {"rounds", options.rounds},
-            {"warmup", "a tenth of every slice"},
+            {"warmup", "half as long as the slice, before each"},
             {"timer", "steady_clock"},
             {"isolation", options.worker.in_process ? "one process" : "one process a backend"}}},
           {"warnings", warnings(governor)}};

@@ -13,6 +13,9 @@ using Clock = std::chrono::steady_clock;
 
 // A sample should be this long: the clock costs about 30 ns, so under 0.2 % of it.
 constexpr double kSampleUs = 20;
+// The worker may have come to another core: its caches, predictors and clock take a few
+// milliseconds. Half as long as the slice itself makes a 2.5 ms product read right within 1 %.
+constexpr double kWarmShare = 0.5;
 // More samples than this a slice tell nothing new.
 constexpr size_t kMaxSamples = 1000;
 
@@ -45,19 +48,19 @@ double Profiler::batch_us(int calls) {
 
 Expected<Slice> Profiler::slice(double milliseconds) {
   const auto start = Clock::now();
-  const double warm_us = milliseconds * 100;
+  const double slice_us = milliseconds * 1000;
   double call_us = 0;
   do {
     call_us = batch_us(cold_ ? runner_.sets() : 1);
     if (!failure_) return failure_.error();
-  } while (us_since(start) < warm_us);
+  } while (us_since(start) < kWarmShare * slice_us);
   if (batch_ == 0) batch_ = std::max(1, static_cast<int>(kSampleUs / std::max(call_us, 0.001)));
   Slice slice;
   const auto begin = Clock::now();
   do {
     slice.samples_us.push_back(batch_us(batch_));
     if (!failure_) return failure_.error();
-  } while (us_since(begin) < milliseconds * 1000 && slice.samples_us.size() < kMaxSamples);
+  } while (us_since(begin) < slice_us && slice.samples_us.size() < kMaxSamples);
   return slice;
 }
 

@@ -19,7 +19,7 @@ class Profiler {
  public:
   explicit Profiler(KernelRunner& runner, bool cold) : runner_(runner), cold_(cold) {}
 
-  // Warms up (every set once, at least a tenth of the slice), then samples for `milliseconds`,
+  // Warms up (every set once, at least half a slice), then samples for `milliseconds`,
   // at least one sample. Short calls are timed in batches so that the clock's own cost vanishes.
   Expected<Slice> slice(double milliseconds);
 
