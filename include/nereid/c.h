@@ -57,6 +57,7 @@ typedef enum nereid_device { NEREID_CPU = 0, NEREID_CUDA = 1 } nereid_device;
 typedef struct nereid_context nereid_context; /* backends, threads, hooks, prepared calls */
 typedef struct nereid_plan nereid_plan;       /* a call prepared for its shapes */
 typedef struct nereid_packed nereid_packed;   /* the right-hand matrix of a gemm, prepared once */
+typedef struct nereid_names nereid_names;     /* the names of a call's parts, looked up once */
 
 /* --- Errors ------------------------------------------------------------------------------- */
 
@@ -124,8 +125,17 @@ typedef struct nereid_call {
   const nereid_attribute* attributes;
   int32_t operand_count;
   int32_t attribute_count;
-  const char* backend; /* NULL: the thread's (nereid_push_backend), else the context's */
+  const char* backend;       /* NULL: the thread's (nereid_push_backend), else the context's */
+  const nereid_names* names; /* not NULL: these are the names; `op` and those of operands and
+                                attributes are not looked at, and the counts must agree */
 } nereid_call;
+
+/* Keeps the names of calls that come often: a repeated call that has them in `names` need not
+ * spell and compare them. Equal names give the same pointer, which lives as long as the library.
+ * Whether the operator has such operands is found out by the call. */
+NEREID_API nereid_status nereid_keep_names(const char* op, const char* const* operands,
+                                           int32_t operand_count, const char* const* attributes,
+                                           int32_t attribute_count, const nereid_names** names);
 
 /* --- Contexts ----------------------------------------------------------------------------- */
 
@@ -301,6 +311,27 @@ NEREID_API nereid_status nereid_explain(nereid_context* context, const nereid_ca
  * have no ISA of their own, when it is such a one. `name` (may be NULL) is the backend's. */
 NEREID_API nereid_status nereid_load_plugin(nereid_context* context, const char* path,
                                             const char** name);
+
+/* --- Operators of your own ---------------------------------------------------------------- */
+
+/* What became of a registered function. The strings live as long as the process. */
+typedef struct nereid_registered {
+  uint32_t struct_size;
+  int32_t lifted;        /* its machine code was understood */
+  int32_t proved;        /* and what was understood equals the function */
+  int32_t compiled;      /* and vector code that equals it was made; else it runs as it is */
+  const char* op_class;  /* "elementwise", "norm", ...; "opaque" where it runs as it is */
+  const char* signature; /* the operator's: "x[n] -> out[n] ; core n*" */
+  const char* reason;    /* why it runs as it is; "" where it does not */
+  double lift_us;
+} nereid_registered;
+
+/* Makes a C function an operator for the rest of the process. `c_signature` is its type in C:
+ * "void(const float* x, float* out, size_t n)". `signature` is the operator's; NULL: inferred.
+ * The function runs in this process while it is proved. `out` may be NULL. */
+NEREID_API nereid_status nereid_register_op(const char* name, const void* function,
+                                            const char* c_signature, const char* signature,
+                                            nereid_registered* out);
 
 #ifdef __cplusplus
 }

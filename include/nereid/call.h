@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -128,7 +130,7 @@ class Call {
   nereid_call c() const {
     return {sizeof(nereid_call), options_.threads,   op_,
             operands_.data(),    attributes_.data(), operand_count_,
-            attribute_count_,    options_.backend};
+            attribute_count_,    options_.backend,   nullptr};
   }
   nereid_status run_status() const {
     const nereid_call call = c();
@@ -152,4 +154,47 @@ class Call {
   std::array<nereid_attribute, kMost> attributes_;
 };
 
+namespace detail {
+
+// The names of an operator's calls, looked up once in the life of the program.
+class Names {
+ public:
+  Names(const char* op, std::initializer_list<const char*> operands,
+        std::initializer_list<const char*> attributes = {}) {
+    check(nereid_keep_names(op, operands.begin(), static_cast<int32_t>(operands.size()),
+                            attributes.begin(), static_cast<int32_t>(attributes.size()), &names_));
+  }
+  const nereid_names* get() const { return names_; }
+
+ private:
+  const nereid_names* names_ = nullptr;
+};
+
+inline nereid_attribute value(double number) { return {nullptr, nullptr, number}; }
+inline nereid_attribute value(const char* word) { return {nullptr, word, 0}; }
+
+// Operands and attributes in the order of the names; absent views keep their place.
+template <size_t kOperands>
+void run(const Names& names, const CallOptions& options,
+         const TensorView* const (&views)[kOperands],
+         std::span<const nereid_attribute> attributes = {}) {
+  nereid_tensor tensors[kOperands];
+  nereid_operand operands[kOperands];
+  for (size_t i = 0; i < kOperands; i++) {
+    tensors[i] = views[i]->c();
+    operands[i] = {nullptr, *views[i] ? &tensors[i] : nullptr};
+  }
+  const nereid_call call{sizeof(nereid_call),
+                         options.threads,
+                         nullptr,
+                         operands,
+                         attributes.data(),
+                         static_cast<int32_t>(kOperands),
+                         static_cast<int32_t>(attributes.size()),
+                         options.backend,
+                         names.get()};
+  check(nereid_run(handle_of(options.context), &call));
+}
+
+}  // namespace detail
 }  // namespace nereid

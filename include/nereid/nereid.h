@@ -9,13 +9,14 @@
 // give errors as values. All of them are thread safe.
 #pragma once
 
-#include "nereid/call.h"      // IWYU pragma: export
-#include "nereid/context.h"   // IWYU pragma: export
-#include "nereid/dtype.h"     // IWYU pragma: export
-#include "nereid/error.h"     // IWYU pragma: export
-#include "nereid/fp8.h"       // IWYU pragma: export
-#include "nereid/fused.h"     // IWYU pragma: export
-#include "nereid/ops.h"       // IWYU pragma: export
-#include "nereid/packed.h"    // IWYU pragma: export
-#include "nereid/registry.h"  // IWYU pragma: export
-#include "nereid/tensor.h"    // IWYU pragma: export
+#include "nereid/call.h"         // IWYU pragma: export
+#include "nereid/context.h"      // IWYU pragma: export
+#include "nereid/dtype.h"        // IWYU pragma: export
+#include "nereid/error.h"        // IWYU pragma: export
+#include "nereid/fp8.h"          // IWYU pragma: export
+#include "nereid/fused.h"        // IWYU pragma: export
+#include "nereid/ops.h"          // IWYU pragma: export
+#include "nereid/packed.h"       // IWYU pragma: export
+#include "nereid/register_op.h"  // IWYU pragma: export
+#include "nereid/registry.h"     // IWYU pragma: export
+#include "nereid/tensor.h"       // IWYU pragma: export

@@ -46,21 +46,37 @@ Expected<void> check_count(std::string_view op, std::string_view what, int32_t c
   return {};
 }
 
-Expected<void> check_attributes(const nereid_call& head) {
-  for (int32_t i = 0; i < head.attribute_count; i++)
-    if (head.attributes[i].name == nullptr)
-      return misuse(head.op, fmt::format("attributes[{}].name", i), "a null pointer", "a name");
+// The kept names against the lists of the call.
+Expected<void> check_kept_names(const Call& call) {
+  const nereid_names& names = *call.head.names;
+  if (static_cast<size_t>(call.count()) != names.operands.size())
+    return misuse(call.op(), "operand_count", fmt::format("{}", call.count()),
+                  fmt::format("{}, as names were kept", names.operands.size()));
+  if (static_cast<size_t>(call.head.attribute_count) != names.attributes.size())
+    return misuse(call.op(), "attribute_count", fmt::format("{}", call.head.attribute_count),
+                  fmt::format("{}, as names were kept", names.attributes.size()));
   return {};
 }
 
-Attributes attributes_of(const nereid_call& head) {
+Expected<void> check_names(const Call& call) {
+  if (call.head.names) return check_kept_names(call);
+  for (int32_t i = 0; i < call.head.attribute_count; i++)
+    if (call.head.attributes[i].name == nullptr)
+      return misuse(call.op(), fmt::format("attributes[{}].name", i), "a null pointer", "a name");
+  for (int32_t i = 0; i < call.count(); i++)
+    if (call.head.operands[i].name == nullptr)
+      return misuse(call.op(), fmt::format("operands[{}].name", i), "a null pointer", "a name");
+  return {};
+}
+
+Attributes attributes_of(const Call& call) {
   Attributes attributes;
-  for (int32_t i = 0; i < head.attribute_count; i++) {
-    const nereid_attribute& a = head.attributes[i];
+  for (int32_t i = 0; i < call.head.attribute_count; i++) {
+    const nereid_attribute& a = call.head.attributes[i];
     if (a.word)
-      attributes[a.name] = std::string(a.word);
+      attributes[std::string(call.attribute_name(i))] = std::string(a.word);
     else
-      attributes[a.name] = a.number;
+      attributes[std::string(call.attribute_name(i))] = a.number;
   }
   return attributes;
 }
@@ -163,26 +179,25 @@ Expected<OperandDesc> read_operand(const nereid_tensor& t, std::string_view op,
 
 Expected<void> read_call(const nereid_call* given, Call& call) {
   NRD_TRY(read_struct(given, "nereid_call", call.head));
+  if (call.head.names) call.head.op = call.head.names->op.c_str();
   if (call.head.op == nullptr) return null_error("nereid_call.op", "an operator's name");
   NRD_TRY(
       check_count(call.op(), "operand_count", call.count(), kMaxCallOperands, call.head.operands));
   NRD_TRY(check_count(call.op(), "attribute_count", call.head.attribute_count, kMaxCallOperands,
                       call.head.attributes));
-  NRD_TRY(check_attributes(call.head));
+  NRD_TRY(check_names(call));
   if (call.head.threads < 0)
     return misuse(call.op(), "threads", fmt::format("{}", call.head.threads), "0 or more");
   bool first = true;
   for (int i = 0; i < call.count(); i++) {
-    const nereid_operand& operand = call.head.operands[i];
-    if (operand.name == nullptr)
-      return misuse(call.op(), fmt::format("operands[{}].name", i), "a null pointer", "a name");
+    const nereid_tensor* tensor = call.head.operands[i].tensor;
     const auto at = static_cast<size_t>(i);
-    call.present[at] = operand.tensor != nullptr;
-    if (!operand.tensor) continue;
-    NRD_TRY(read_tensor(operand.tensor, call.op(), operand.name, call.tensors[at]));
+    call.present[at] = tensor != nullptr;
+    if (!tensor) continue;
+    NRD_TRY(read_tensor(tensor, call.op(), call.name(i), call.tensors[at]));
     const auto device = static_cast<DeviceKind>(call.tensors[at].device);
     if (!first && device != call.device)
-      return misuse(call.op(), operand.name, device == DeviceKind::kCpu ? "cpu" : "cuda",
+      return misuse(call.op(), call.name(i), device == DeviceKind::kCpu ? "cpu" : "cuda",
                     "the device of the other operands");
     call.device = device;
     first = false;
@@ -190,13 +205,14 @@ Expected<void> read_call(const nereid_call* given, Call& call) {
   return {};
 }
 
-void write_key(const Call& call, std::string_view backend, CallKey& key) {
+void write_key(const Call& call, std::string_view backend, uint64_t generation, CallKey& key) {
+  key.add(static_cast<int64_t>(generation));
   key.add(call.op());
   key.add(backend);
   key.add(static_cast<int64_t>(call.head.attribute_count));
   for (int32_t i = 0; i < call.head.attribute_count; i++) {
     const nereid_attribute& a = call.head.attributes[i];
-    key.add(std::string_view(a.name));
+    key.add(call.attribute_name(i));
     key.add(static_cast<int64_t>(a.word != nullptr));
     if (a.word)
       key.add(std::string_view(a.word));
@@ -213,6 +229,7 @@ void write_key(const Call& call, std::string_view backend, CallKey& key) {
     const nereid_tensor& t = call.tensors[at];
     key.add(static_cast<int64_t>(t.dtype) << 32 | t.rank << 16 | t.device << 8 |
             static_cast<int64_t>(t.flags) << 1 | (t.strides != nullptr));
+    key.add(static_cast<int64_t>(t.device_index));
     key.add(t.sizes, t.rank);
     if (t.strides) key.add(t.strides, t.rank);
   }
@@ -232,7 +249,7 @@ Expected<BoundCall> bind_call(const Call& call) {
     if (!operand) return operand.error();
     operands.push_back({std::string(call.name(i)), *operand});
   }
-  Expected<Desc> desc = bind(**op, attributes_of(call.head), std::move(operands));
+  Expected<Desc> desc = bind(**op, attributes_of(call), std::move(operands));
   if (!desc) return desc.error();
   BoundCall bound{std::move(*desc), {}};
   bound.desc.device.kind = call.device;

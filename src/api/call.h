@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/call_key.h"
+#include "api/names.h"
 #include "api/status.h"
 #include "ops/desc.h"
 
@@ -18,14 +19,21 @@ constexpr int kMaxCallOperands = 32;
 
 // The call in our version of the structs. Points into the caller's memory.
 struct Call {
-  nereid_call head{};
+  nereid_call head{};  // op is that of the kept names, where there are such
   std::array<nereid_tensor, kMaxCallOperands> tensors;  // filled up to operand_count
   std::array<bool, kMaxCallOperands> present;
   DeviceKind device = DeviceKind::kCpu;
 
   std::string_view op() const { return head.op; }
   int count() const { return head.operand_count; }
-  std::string_view name(int i) const { return head.operands[i].name; }
+  std::string_view name(int i) const {
+    if (head.names) return head.names->operands[static_cast<size_t>(i)];
+    return head.operands[i].name;
+  }
+  std::string_view attribute_name(int i) const {
+    if (head.names) return head.names->attributes[static_cast<size_t>(i)];
+    return head.attributes[i].name;
+  }
 };
 
 // Reads structs, counts, ranks, dtypes and devices; shapes are bind()'s business. Fills `call`
@@ -37,7 +45,8 @@ Expected<OperandDesc> read_operand(const nereid_tensor& tensor, std::string_view
 Expected<void> read_tensor(const nereid_tensor* given, std::string_view op, std::string_view name,
                            nereid_tensor& tensor);
 
-void write_key(const Call& call, std::string_view backend, CallKey& key);
+// `generation` is plan_generation(): keys of another one are never equal.
+void write_key(const Call& call, std::string_view backend, uint64_t generation, CallKey& key);
 
 // A call bound to its operator; `order` maps the caller's operands to desc.operands (-1 where
 // the caller gave none).
@@ -52,8 +61,11 @@ Expected<BoundCall> bind_call(const Call& call);
 struct IndexCheck {
   size_t operand = 0;
   int64_t limit = 0;
+  int64_t contiguous = -1;  // elements that lie side by side; -1: they do not
 };
 std::vector<IndexCheck> index_checks(const Desc& desc);
+// True is certain; after false, check_indices() has the last word, and the words.
+bool indices_pass(std::span<const IndexCheck> checks, void* const* pointers);
 Expected<void> check_indices(const Desc& desc, std::span<const IndexCheck> checks,
                              void* const* pointers);
 

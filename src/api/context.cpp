@@ -2,10 +2,12 @@
 // src/api/context.cpp: making contexts from options, the default one, and scoped backends.
 #include "api/context.h"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "api/thread_state.h"
 #include "base/env.h"
 #include "base/log.h"
 
@@ -54,11 +56,6 @@ Expected<bool> is_strict(int32_t option) {
                      "error, or nothing", ""});
 }
 
-std::vector<std::string>& backend_stack() {
-  thread_local std::vector<std::string> stack;
-  return stack;
-}
-
 }  // namespace
 
 std::shared_mutex& registry_mutex() {
@@ -66,9 +63,18 @@ std::shared_mutex& registry_mutex() {
   return mutex;
 }
 
+uint64_t next_context_id() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+constinit std::atomic<uint64_t> g_plan_generation{0};
+
+void outdate_plans() { g_plan_generation.fetch_add(1, std::memory_order_acq_rel); }
+
 std::string_view thread_backend() {
-  const std::vector<std::string>& stack = backend_stack();
-  return stack.empty() ? std::string_view() : std::string_view(stack.back());
+  const ThreadState* state = thread_state();
+  return !state || state->backends.empty() ? std::string_view() : state->backends.back();
 }
 
 Expected<std::shared_ptr<Context>> Context::make(const nereid_context_options& options) {
@@ -126,7 +132,10 @@ void Context::log_dispatch(const Plan& plan) const {
     log(LogLevel::kDispatch, line);
 }
 
+constinit std::atomic<nereid_context*> g_default_context{nullptr};
+
 Expected<std::shared_ptr<Context>*> context_of(nereid_context* handle) {
+  if (!handle) handle = g_default_context.load(std::memory_order_acquire);
   if (handle) return &handle->context;
   nereid_context* shared = nereid_default_context();
   if (shared) return &shared->context;
@@ -149,6 +158,7 @@ struct DefaultContext {
       handle = new nereid_context{*made, true};
     else
       error = made.error();
+    nrd::g_default_context.store(handle, std::memory_order_release);
   }
 };
 
@@ -186,7 +196,10 @@ nereid_status nereid_context_create(const nereid_context_options* options,
 }
 
 void nereid_context_destroy(nereid_context* context) {
-  if (context && !context->is_default) delete context;
+  if (!context || context->is_default) return;
+  nrd::ThreadState* state = nrd::t_thread_state;
+  if (state && state->depth == 0) state->plans.forget(context->context->id());
+  delete context;
 }
 
 nereid_status nereid_push_backend(nereid_context* context, const char* name) {
@@ -198,13 +211,18 @@ nereid_status nereid_push_backend(nereid_context* context, const char* name) {
     auto backend = (**found)->registry().find_backend(name);
     if (!backend) return backend.error();
     NRD_TRY((*backend)->load());
-    nrd::backend_stack().push_back(name);
+    nrd::ThreadState* state = nrd::thread_state();
+    if (!state)
+      return nrd::make_error({nrd::ErrorCode::kEnvironment, "", "backend", "a thread that ends",
+                              "a running thread", ""});
+    state->backends.push_back(name);
     return {};
   });
 }
 
 void nereid_pop_backend(void) {
-  if (!nrd::backend_stack().empty()) nrd::backend_stack().pop_back();
+  nrd::ThreadState* state = nrd::t_thread_state;
+  if (state && !state->backends.empty()) state->backends.pop_back();
 }
 
 void nereid_set_log(void (*log)(void* user, int32_t level, const char* line), void* user) {

@@ -2,6 +2,7 @@
 // src/api/context.h: what calls share: backends, threads, memory, hooks and prepared plans.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -16,6 +17,15 @@ namespace nrd {
 // process's registry.
 std::shared_mutex& registry_mutex();
 
+// Numbers that tell contexts apart, also those that are gone.
+uint64_t next_context_id();
+
+// Plans of an earlier generation are prepared anew: what was chosen for them may no longer be what
+// would be chosen now.
+extern std::atomic<uint64_t> g_plan_generation;
+inline uint64_t plan_generation() { return g_plan_generation.load(std::memory_order_acquire); }
+void outdate_plans();
+
 class Context {
  public:
   static Expected<std::shared_ptr<Context>> make(const nereid_context_options& options);
@@ -26,6 +36,9 @@ class Context {
   const Allocator& allocator() const { return allocator_; }
   PlanCache& plans() { return plans_; }
   bool strict() const { return strict_; }
+  uint64_t id() const { return id_; }  // of no other context, ever
+  // Null when the registry is the process's, which outlives every plan.
+  std::shared_ptr<const KernelRegistry> own_registry() const { return own_registry_; }
 
   Exec exec(int threads) const { return {threads > 0 ? threads : threads_, executor_.get()}; }
   int threads() const { return threads_; }
@@ -37,6 +50,7 @@ class Context {
  private:
   Context() = default;
 
+  const uint64_t id_ = next_context_id();
   Allocator allocator_;
   int threads_ = 1;
   bool strict_ = false;
@@ -44,16 +58,19 @@ class Context {
   void* log_user_ = nullptr;
   void (*log_hook_)(void*, int32_t, const char*) = nullptr;
   std::unique_ptr<Executor> executor_;            // null: the default pool
-  std::unique_ptr<KernelRegistry> own_registry_;  // with an ISA cap of its own
+  std::shared_ptr<KernelRegistry> own_registry_;  // with an ISA cap of its own
   KernelRegistry* registry_ = nullptr;
   WorkspacePool workspaces_{allocator_};
   WorkspacePool temporaries_{allocator_};
   PlanCache plans_{1024};  // destroyed before the registry whose kernels it holds
 };
 
-// Finds or prepares the call's plan and runs it.
+// Finds or prepares the call's plan and runs it. A call that this thread made before costs one
+// lookup in its own table.
 Expected<void> run_call(Context& context, const nereid_call* call);
 
+// Null until the default context is asked for.
+extern std::atomic<nereid_context*> g_default_context;
 // The context behind a handle; null means the default one.
 Expected<std::shared_ptr<Context>*> context_of(nereid_context* handle);
 // A pushed backend of this thread, or empty.

@@ -143,21 +143,40 @@ std::string wrap(std::string line, const std::vector<std::string>& words, std::s
   return text + line;
 }
 
-std::string body(const Op& op, const std::vector<Parameter>& list, bool own_options) {
-  const char* how = own_options ? "{options.backend, options.threads, options.context}" : "options";
-  std::string text = fmt::format("  Call call(\"{}\", {});\n", op.name, how);
+// "x", "out"
+std::vector<std::string> quoted(const std::vector<std::string>& names) {
   std::vector<std::string> parts;
-  for (const Parameter& p : list)
-    parts.push_back(
-        fmt::format(".operand(\"{}\", {}{})", p.name, p.required ? "" : "options.", p.name));
-  text += wrap("  call", parts, "      ") + ";\n";
-  parts.clear();
-  for (const NumberAttribute& n : op.numbers)
-    parts.push_back(fmt::format(".attribute(\"{0}\", options.{0})", n.name));
-  for (const ChoiceAttribute& c : op.choices)
-    parts.push_back(fmt::format(".attribute(\"{0}\", options.{0})", c.name));
-  if (!parts.empty()) text += wrap("  call", parts, "      ") + ";\n";
-  return text + "  call.run();\n";
+  for (size_t i = 0; i < names.size(); i++)
+    parts.push_back(fmt::format("\"{}\"{}", names[i], i + 1 < names.size() ? ", " : ""));
+  return parts;
+}
+
+// A list in braces and what follows it, broken before column 100.
+std::string braces(std::string head, std::vector<std::string> parts, std::string_view tail) {
+  parts.back() += tail;
+  return wrap(std::move(head), parts, "      ") + "\n";
+}
+
+std::string body(const Op& op, const std::vector<Parameter>& list, bool own_options) {
+  std::vector<std::string> names, attributes, views, values;
+  for (const Parameter& p : list) {
+    names.push_back(p.name);
+    views.push_back(fmt::format("&{}{}{}", p.required ? "" : "options.", p.name,
+                                names.size() < list.size() ? ", " : ""));
+  }
+  for (const NumberAttribute& n : op.numbers) attributes.push_back(n.name);
+  for (const ChoiceAttribute& c : op.choices) attributes.push_back(c.name);
+  for (const std::string& name : attributes)
+    values.push_back(fmt::format("detail::value(options.{}){}", name,
+                                 values.size() + 1 < attributes.size() ? ", " : ""));
+  std::string text = braces(fmt::format("  static const detail::Names names(\"{}\", {{", op.name),
+                            quoted(names), attributes.empty() ? "});" : "},");
+  if (!attributes.empty()) text += braces("      {", quoted(attributes), "});");
+  const char* how = own_options ? "{options.backend, options.threads, options.context}" : "options";
+  if (attributes.empty())
+    return text + braces(fmt::format("  detail::run(names, {}, {{", how), views, "});");
+  text += braces("  const nereid_attribute values[] = {", values, "};");
+  return text + braces(fmt::format("  detail::run(names, {}, {{", how), views, "}, values);");
 }
 
 std::string wrapper(const Op& op) {

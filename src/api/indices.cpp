@@ -40,6 +40,12 @@ void for_each(const OperandDesc& operand, const int32_t* data, Visit&& visit) {
   }
 }
 
+// -1 when the elements do not lie side by side.
+int64_t contiguous_count(const OperandDesc& operand) {
+  const TensorView view{nullptr, operand.dtype, operand.sizes, operand.strides, {}};
+  return view.is_contiguous() ? view.count() : -1;
+}
+
 }  // namespace
 
 std::vector<IndexCheck> index_checks(const Desc& desc) {
@@ -50,22 +56,34 @@ std::vector<IndexCheck> index_checks(const Desc& desc) {
   for (size_t i = 0; i < static_cast<size_t>(s.inputs); i++)
     if (desc.operands[i].present && s.operands[i].dtypes == DTypeClass::kI32 &&
         !has_axis(s.operands[i], axis))
-      checks.push_back({i, desc.axes[static_cast<size_t>(axis)]});
+      checks.push_back(
+          {i, desc.axes[static_cast<size_t>(axis)], contiguous_count(desc.operands[i])});
   return checks;
+}
+
+bool indices_pass(std::span<const IndexCheck> checks, void* const* pointers) {
+  bool wrong = false;  // no early end: the loop over good indices is the one to be fast
+  for (const IndexCheck& check : checks) {
+    const auto* values = static_cast<const int32_t*>(pointers[check.operand]);
+    for (int64_t i = 0; i < check.contiguous; i++)
+      wrong |= values[i] < 0 || values[i] >= check.limit;
+    wrong |= check.contiguous < 0;
+  }
+  return !wrong;
 }
 
 Expected<void> check_indices(const Desc& desc, std::span<const IndexCheck> checks,
                              void* const* pointers) {
   for (const IndexCheck& check : checks) {
+    const auto* data = static_cast<const int32_t*>(pointers[check.operand]);
     int64_t bad_index = -1;
     int32_t bad_value = 0;
-    for_each(desc.operands[check.operand], static_cast<const int32_t*>(pointers[check.operand]),
-             [&](int32_t value, int64_t index) {
-               if (value >= 0 && value < check.limit) return true;
-               bad_value = value;
-               bad_index = index;
-               return false;
-             });
+    for_each(desc.operands[check.operand], data, [&](int32_t value, int64_t index) {
+      if (value >= 0 && value < check.limit) return true;
+      bad_value = value;
+      bad_index = index;
+      return false;
+    });
     if (bad_index >= 0)
       return make_error({ErrorCode::kInvalidArgument, desc.op->name,
                          desc.signature().operands[check.operand].name,

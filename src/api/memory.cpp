@@ -39,19 +39,18 @@ std::atomic<Block*>& WorkspacePool::own_slot() {
   return slots_[slot];
 }
 
-WorkspacePool::Lease::Lease(WorkspacePool& pool, size_t bytes) : pool_(pool) {
-  if (bytes == 0) return;
-  std::unique_ptr<Block> block(pool.own_slot().exchange(nullptr, std::memory_order_acquire));
+void WorkspacePool::Lease::take(size_t bytes) {
+  std::unique_ptr<Block> block(pool_.own_slot().exchange(nullptr, std::memory_order_acquire));
   if (!block) block = std::make_unique<Block>();
   if (block->bytes() < bytes) {
     *block = Block();  // first, so that the two never exist together
-    *block = Block(pool.allocator_, bytes);
+    *block = Block(pool_.allocator_, bytes);
   }
   block_ = block.release();
 }
 
-WorkspacePool::Lease::~Lease() {
-  if (block_) delete pool_.own_slot().exchange(block_, std::memory_order_acq_rel);
+void WorkspacePool::Lease::give_back() {
+  delete pool_.own_slot().exchange(block_, std::memory_order_acq_rel);
 }
 
 }  // namespace nrd

@@ -55,13 +55,20 @@ class WorkspacePool {
 
   class Lease {
    public:
-    Lease(WorkspacePool& pool, size_t bytes);
-    ~Lease();
+    Lease(WorkspacePool& pool, size_t bytes) : pool_(pool) {
+      if (bytes > 0) take(bytes);
+    }
+    ~Lease() {
+      if (block_) give_back();
+    }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     void* data() const { return block_ ? block_->data() : nullptr; }
 
    private:
+    void take(size_t bytes);
+    void give_back();
+
     WorkspacePool& pool_;
     Block* block_ = nullptr;
   };

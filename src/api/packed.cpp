@@ -41,7 +41,8 @@ nereid_call call_of(const char* op, std::span<const nereid_operand> operands,
           nullptr,
           static_cast<int32_t>(operands.size()),
           0,
-          how.backend};
+          how.backend,
+          nullptr};
 }
 
 Expected<void> check_dtype(DType dtype) {
@@ -194,7 +195,7 @@ class PackedGemm {
     NRD_TRY(read_call(&call, read));
     const std::string_view backend = context_.backend_for(read);
     CallKey key;
-    write_key(read, backend, key);
+    write_key(read, backend, plan_generation(), key);
     // Another context may have other kernels, or refuse fallbacks: its plans are not kept here.
     const bool keeps = &context_ == packed_.context.get() && key.fits();
     std::shared_ptr<const Plan> plan = keeps ? packed_.plans.find(key.bytes()) : nullptr;

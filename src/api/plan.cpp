@@ -34,6 +34,7 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
   Expected<BoundCall> bound = bind_call(call);
   if (!bound) return bound.error();
   auto plan = std::make_unique<Plan>();
+  plan->registry_ = context.own_registry();
   plan->bound_ = std::move(*bound);
   Desc& desc = plan->bound_.desc;
   if (with_constants)
@@ -54,6 +55,9 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
     if (std::string reason = plan->prepared_->fallback(); !reason.empty())
       return fallback_error(desc, *choice, reason);
   plan->index_checks_ = index_checks(desc);
+  plan->guard_ = PointerGuard(desc);
+  plan->workspace_bytes_ = plan->prepared_->workspace_bytes();
+  plan->note_sources();
   context.log_dispatch(*plan);
   return plan;
 }
@@ -77,13 +81,18 @@ Expected<void> Plan::take_constants(const Call& call) {
   return {};
 }
 
-Expected<void> Plan::fill_pointers(std::span<void* const> data, void** pointers) const {
-  for (size_t i = 0; i < data.size(); i++) {
-    if (bound_.order[i] < 0) continue;
-    const auto at = static_cast<size_t>(bound_.order[i]);
-    pointers[at] = data[i];
-    if (constants_.empty() || constants_[at] == nullptr || constants_[at] == data[i]) continue;
-    if (data[i] != nullptr)
+void Plan::note_sources() {
+  pointer_count_ = static_cast<uint32_t>(desc().operands.size());
+  sources_.fill(kNoSource);
+  for (size_t i = 0; i < bound_.order.size(); i++)
+    if (bound_.order[i] >= 0)
+      sources_[static_cast<size_t>(bound_.order[i])] = static_cast<int8_t>(i);
+}
+
+Expected<void> Plan::fill_constants(void** pointers) const {
+  for (size_t at = 0; at < constants_.size(); at++) {
+    if (constants_[at] == nullptr || constants_[at] == pointers[at]) continue;
+    if (pointers[at] != nullptr)
       return make_error({ErrorCode::kInvalidArgument, desc().op->name,
                          desc().signature().operands[at].name, "another pointer than was prepared",
                          "null, or the same pointer", "a constant operand belongs to the plan"});
@@ -92,29 +101,47 @@ Expected<void> Plan::fill_pointers(std::span<void* const> data, void** pointers)
   return {};
 }
 
-Expected<void> Plan::run(Context& context, std::span<void* const> data, void* workspace,
-                         size_t workspace_bytes, int threads) const {
-  std::array<void*, kMaxCallOperands> pointers{};
-  NRD_TRY(fill_pointers(data, pointers.data()));
-  // Memory of another device is not ours to look at; its launcher checks.
-  const std::span<void* const> all(pointers.data(), desc().operands.size());
-  NRD_TRY(check_pointers(desc(), all));
-  if (!index_checks_.empty()) NRD_TRY(check_indices(desc(), index_checks_, pointers.data()));
-
-  const size_t needed = prepared_->workspace_bytes();
-  if (workspace != nullptr && workspace_bytes < needed)
-    return make_error({ErrorCode::kInvalidArgument, desc().op->name, "workspace",
-                       fmt::format("{} bytes", workspace_bytes),
-                       fmt::format("at least {} bytes", needed), "see nereid_plan_workspace"});
+Expected<void> Plan::check_workspace(void* workspace, size_t bytes) const {
+  if (bytes < workspace_bytes_)
+    return make_error(
+        {ErrorCode::kInvalidArgument, desc().op->name, "workspace", fmt::format("{} bytes", bytes),
+         fmt::format("at least {} bytes", workspace_bytes_), "see nereid_plan_workspace"});
   if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0)
     return make_error({ErrorCode::kInvalidArgument, desc().op->name, "workspace",
                        fmt::format("address {}", workspace),
                        fmt::format("a multiple of {} bytes", kWorkspaceAlignment), ""});
-  const WorkspacePool::Lease lease(context.workspaces(), workspace ? 0 : needed);
-  Expected<void> done = prepared_->run({pointers.data()}, workspace ? workspace : lease.data(),
-                                       context.exec(threads));
+  return {};
+}
+
+[[gnu::always_inline]] inline Expected<void> Plan::run_checked(Context& context, void** pointers,
+                                                               void* workspace,
+                                                               size_t workspace_bytes,
+                                                               int threads) const {
+  if (!guard_.passes(pointers)) NRD_TRY(check_pointers(desc(), {pointers, pointer_count_}));
+  if (!index_checks_.empty() && !indices_pass(index_checks_, pointers))
+    NRD_TRY(check_indices(desc(), index_checks_, pointers));
+  if (workspace) NRD_TRY(check_workspace(workspace, workspace_bytes));
+  const WorkspacePool::Lease lease(context.workspaces(), workspace ? 0 : workspace_bytes_);
+  Expected<void> done =
+      prepared_->run({pointers}, workspace ? workspace : lease.data(), context.exec(threads));
   if (!done) return with_op(done.error(), desc());
   return {};
+}
+
+Expected<void> Plan::run(Context& context, std::span<void* const> data, void* workspace,
+                         size_t workspace_bytes, int threads) const {
+  std::array<void*, kMaxOperands> pointers;
+  for (size_t i = 0; i < pointer_count_; i++)
+    pointers[i] = sources_[i] == kNoSource ? nullptr : data[static_cast<size_t>(sources_[i])];
+  if (!constants_.empty()) NRD_TRY(fill_constants(pointers.data()));
+  return run_checked(context, pointers.data(), workspace, workspace_bytes, threads);
+}
+
+Expected<void> Plan::run(Context& context, const nereid_call& call) const {
+  std::array<void*, kMaxOperands> pointers;
+  for (size_t i = 0; i < pointer_count_; i++)
+    pointers[i] = sources_[i] == kNoSource ? nullptr : call.operands[sources_[i]].tensor->data;
+  return run_checked(context, pointers.data(), nullptr, 0, call.threads);
 }
 
 std::string Plan::text() const {

@@ -2,6 +2,7 @@
 // src/api/plan.h: a call, checked and prepared once, and the cache of such plans.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <shared_mutex>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "api/call.h"
+#include "api/pointer_guard.h"
 #include "dispatch/registry.h"
 
 namespace nrd {
@@ -28,6 +30,8 @@ class Plan {
   // `data` in the order of the call's operands. A null workspace is taken from the context.
   Expected<void> run(Context& context, std::span<void* const> data, void* workspace,
                      size_t workspace_bytes, int threads) const;
+  // The same with the data of a call that has the operands this plan was made for.
+  Expected<void> run(Context& context, const nereid_call& call) const;
 
   const Desc& desc() const { return bound_.desc; }
   size_t operand_count() const { return bound_.order.size(); }
@@ -37,13 +41,26 @@ class Plan {
 
  private:
   Expected<void> take_constants(const Call& call);
-  Expected<void> fill_pointers(std::span<void* const> data, void** pointers) const;
+  void note_sources();
+  Expected<void> fill_constants(void** pointers) const;
+  Expected<void> check_workspace(void* workspace, size_t bytes) const;
+  // `pointers` as desc.operands.
+  Expected<void> run_checked(Context& context, void** pointers, void* workspace,
+                             size_t workspace_bytes, int threads) const;
 
+  static constexpr int8_t kNoSource = -1;
+
+  std::shared_ptr<const KernelRegistry> registry_;  // if it may go before the plan; see Context
   BoundCall bound_;
   KernelChoice choice_;
   std::unique_ptr<PreparedKernel> prepared_;
   std::vector<void*> constants_;  // as desc.operands, null where not constant; or empty
   std::vector<IndexCheck> index_checks_;
+  // What every run needs, computed once.
+  PointerGuard guard_;
+  size_t workspace_bytes_ = 0;
+  uint32_t pointer_count_ = 0;                  // desc.operands
+  std::array<int8_t, kMaxOperands> sources_{};  // which of the call's operands each of them is
 };
 
 // Plans by the bytes of their CallKey. Bounded: the plan that has rested longest goes first.

@@ -139,6 +139,7 @@ Expected<void> load_plugin(Context& context, const char* path, const char** name
   const std::unique_lock lock(registry_mutex());
   Expected<std::string> added = context.registry().add_plugin(path);
   if (!added) return added.error();
+  outdate_plans();
   static auto& names = *new std::deque<std::string>;  // a plug-in stays, so may its name
   names.push_back(std::move(*added));
   if (name) *name = names.back().c_str();

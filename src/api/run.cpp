@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/api/run.cpp: nereid_run, prepared plans and shape inference: check, choose, call.
 #include "api/context.h"
+#include "api/thread_state.h"
 
 struct nereid_plan {
   std::shared_ptr<nrd::Context> context;  // outlives the plan below it
@@ -12,10 +13,11 @@ struct nereid_plan {
 namespace nrd {
 namespace {
 
-Expected<std::shared_ptr<const Plan>> find_or_make_plan(Context& context, const Call& call) {
+Expected<std::shared_ptr<const Plan>> find_or_make_plan(Context& context, const Call& call,
+                                                        uint64_t generation) {
   const std::string_view backend = context.backend_for(call);
   CallKey key;
-  write_key(call, backend, key);
+  write_key(call, backend, generation, key);
   if (key.fits())
     if (auto known = context.plans().find(key.bytes())) return known;
   Expected<std::unique_ptr<Plan>> made = Plan::make(context, call, backend, false);
@@ -24,13 +26,15 @@ Expected<std::shared_ptr<const Plan>> find_or_make_plan(Context& context, const 
   return key.fits() ? context.plans().insert(key.bytes(), std::move(plan)) : plan;
 }
 
-}  // namespace
-
-Expected<void> run_call(Context& context, const nereid_call* given) {
+// The call with every check, its plan from the context's table. Not inlined: its Call is large.
+[[gnu::noinline]] Expected<void> run_first_time(Context& context, const nereid_call* given,
+                                                uint64_t generation, ThreadState* state,
+                                                const FreshCall* fresh) {
   Call call;
   NRD_TRY(read_call(given, call));
-  Expected<std::shared_ptr<const Plan>> plan = find_or_make_plan(context, call);
+  Expected<std::shared_ptr<const Plan>> plan = find_or_make_plan(context, call, generation);
   if (!plan) return plan.error();
+  if (state && state->depth == 0) state->plans.insert(*fresh, *plan);
   std::array<void*, kMaxCallOperands> data;
   for (int i = 0; i < call.count(); i++) {
     const auto at = static_cast<size_t>(i);
@@ -38,6 +42,38 @@ Expected<void> run_call(Context& context, const nereid_call* given) {
   }
   return (*plan)->run(context, std::span(data.data(), static_cast<size_t>(call.count())), nullptr,
                       0, call.head.threads);
+}
+
+class DepthGuard {
+ public:
+  explicit DepthGuard(ThreadState& state) : state_(state) { state_.depth++; }
+  ~DepthGuard() { state_.depth--; }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+
+ private:
+  ThreadState& state_;
+};
+
+[[gnu::always_inline]] inline Expected<void> run_again_or_first(Context& context,
+                                                                const nereid_call* call) {
+  ThreadState* state = thread_state();
+  const uint64_t generation = plan_generation();  // before anything is chosen
+  // An older caller's call is shorter than what is compared.
+  if (!state || !call || call->struct_size != sizeof(nereid_call))
+    return run_first_time(context, call, generation, nullptr, nullptr);
+  FreshCall fresh{context.id(), generation, call, call->backend};
+  if (!fresh.backend && !state->backends.empty()) fresh.backend = state->backends.back().c_str();
+  const Plan* plan = state->plans.find(fresh);
+  if (!plan) return run_first_time(context, call, generation, state, &fresh);
+  const DepthGuard guard(*state);
+  return plan->run(context, *call);
+}
+
+}  // namespace
+
+Expected<void> run_call(Context& context, const nereid_call* call) {
+  return run_again_or_first(context, call);
 }
 
 namespace {
@@ -115,9 +151,11 @@ extern "C" {
 
 nereid_status nereid_run(nereid_context* context, const nereid_call* call) {
   return nrd::guarded([&]() -> nrd::Expected<void> {
-    auto found = nrd::context_of(context);
-    if (!found) return found.error();
-    return nrd::run_call(***found, call);
+    if (!context) context = nrd::g_default_context.load(std::memory_order_acquire);
+    if (context) return nrd::run_again_or_first(*context->context, call);
+    auto made = nrd::context_of(nullptr);
+    if (!made) return made.error();
+    return nrd::run_call(***made, call);
   });
 }
 

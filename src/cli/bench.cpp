@@ -51,6 +51,8 @@ std::vector<CaseSpec> read_cases(const std::string& path, const CaseOptions& def
 
 void run(Session& session, BenchFlags& flags) {
   KernelRegistry& registry = session.registry();
+  if (flags.cases.op.empty() && flags.case_file.empty())
+    flags.cases.op = session.register_user_ops();
   if (flags.cases.op.empty() == flags.case_file.empty())
     fail(kUsage, "bench: give an operator or --cases FILE, for example: nereid bench gemm");
   flags.options.cases =
@@ -112,6 +114,7 @@ void finish_bench(Session& session, BenchOptions& options, const ReportOptions& 
                   Skips skips) {
   KernelRegistry& registry = session.registry();
   options.worker.plugins = session.plugins;
+  options.worker.user_ops = session.user_ops;
   options.progress = show_progress;
   Roofline roofline(registry.machine(), 1.0);
   const nlohmann::json backends = describe_backends(registry, options.backends, options.worker);

@@ -15,7 +15,7 @@ void check_verb(const CLI::App& app, int argc, char** argv) {
   for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
   for (int i = 1; i < argc; i++) {
     const std::string word = argv[i];
-    if (word == "--plugin") i++;
+    if (word == "--plugin" || word == "--op" || word == "--signature" || word == "--as") i++;
     if (word.starts_with("-")) continue;
     if (std::find(names.begin(), names.end(), word) != names.end()) return;
     const std::vector<std::string_view> known(names.begin(), names.end());
@@ -37,6 +37,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   app.add_option("--plugin", session.plugins, "a backend from a shared library; may be repeated");
+  app.add_option("--op", session.user_ops,
+                 "LIB.so:SYMBOL, a function of yours as an operator; may be repeated");
+  app.add_option("--signature", session.c_signature,
+                 "its type in C, e.g. 'void(const float* x, float* out, size_t n)'");
+  app.add_option("--as", session.op_signature,
+                 "the operator's signature, e.g. 'x[n] -> out[n] ; core n'; else it is inferred");
   add_info(app, session);
   add_ops(app, session);
   add_backends(app, session);
@@ -45,6 +51,7 @@ int main(int argc, char** argv) {
   add_check(app, session);
   add_compare(app, session);
   add_demo(app, session);
+  add_lift(app, session);
   add_worker(app, session);
   check_verb(app, argc, argv);
   try {

@@ -15,6 +15,7 @@
 #include "workbench/backends/peers.h"
 #include "workbench/report.h"
 #include "workbench/report_html.h"
+#include "workbench/user_ops.h"
 
 namespace nrd::cli {
 
@@ -31,6 +32,7 @@ void fail(const Error& error) {
 
 KernelRegistry& Session::registry() {
   if (registry_) return *registry_;
+  register_user_ops();
   Expected<Machine> machine = Machine::host();
   if (!machine) fail(machine.error());
   registry_ = std::make_unique<KernelRegistry>(std::move(*machine));
@@ -43,6 +45,24 @@ KernelRegistry& Session::registry() {
     if (Expected<std::string> name = registry_->add_plugin(path); !name)
       fail(kUsage, name.error().message());
   return *registry_;
+}
+
+std::string Session::register_user_ops() {
+  if (registered_) return last_op_;
+  registered_ = true;
+  for (std::string& text : user_ops) {
+    Expected<LibraryFunction> function = parse_library_function(text);
+    if (!function) fail(function.error());
+    if (function->c_signature.empty()) function->c_signature = c_signature;
+    if (function->signature.empty()) function->signature = op_signature;
+    text = library_function_text(*function);  // what workers are given
+    Expected<UserOpRequest> request = load_library_function(*function);
+    if (!request) fail(request.error());
+    Expected<UserOp> op = register_user_op(*request);
+    if (!op) fail(op.error());
+    last_op_ = function->symbol;
+  }
+  return last_op_;
 }
 
 bool color_output() { return isatty(STDOUT_FILENO) && !env("NO_COLOR"); }

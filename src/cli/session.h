@@ -18,15 +18,23 @@ constexpr int kFailed = 1;  // something that was asked for did not succeed
 constexpr int kUsage = 2;   // the request itself is wrong
 
 struct Session {
-  std::string command;               // as it was typed, for the report
-  std::vector<std::string> plugins;  // --plugin
+  std::string command;                // as it was typed, for the report
+  std::vector<std::string> plugins;   // --plugin
+  std::vector<std::string> user_ops;  // --op
+  std::string c_signature;            // --signature, of an --op without one
+  std::string op_signature;           // --as: the operator's
   int exit_code = kOk;
 
   // Built-in backends, peers and plug-ins. Prints the error and ends with kUsage when the
   // environment or a plug-in is wrong.
   KernelRegistry& registry();
+  // Registers the functions of --op, once; ends the program with the reason where one cannot be
+  // an operator. The name of the last is the operator of a verb that names none.
+  std::string register_user_ops();
 
  private:
+  bool registered_ = false;
+  std::string last_op_;
   std::unique_ptr<KernelRegistry> registry_;
 };
 
@@ -72,6 +80,7 @@ void add_bench(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_demo(CLI::App& app, Session& session);
+void add_lift(CLI::App& app, Session& session);
 void add_worker(CLI::App& app, Session& session);
 
 }  // namespace nrd::cli

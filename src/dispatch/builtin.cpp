@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dispatch/compiled.h"
 #include "graph/program.h"
 
 namespace nrd {
@@ -112,7 +113,14 @@ KernelList autovec_kernels(IsaSet available) {
 }
 
 // What `cpu` chooses from, best first. An implementation of our own is added in front.
-KernelList cpu_kernels(const Machine& machine) { return autovec_kernels(machine.isa); }
+KernelList cpu_kernels(const Machine& machine) {
+  KernelList kernels;
+  if (std::unique_ptr<Kernel> compiled = make_compiled_kernel(machine))
+    kernels.push_back(std::move(compiled));
+  for (std::unique_ptr<Kernel>& kernel : autovec_kernels(machine.isa))
+    kernels.push_back(std::move(kernel));
+  return kernels;
+}
 
 }  // namespace
 

@@ -44,31 +44,31 @@ class Builder {
     for (size_t i = 0; i < sig.operands.size(); i++) {
       const OperandDesc& o = graph_.desc.operands[i];
       if (!o.present || sig.operands[i].output) continue;
-      Value v{.name = sig.operands[i].name,
-              .dtype = o.dtype,
-              .sizes = o.sizes,
-              .strides = o.strides,
-              .operand = static_cast<int>(i)};
+      GraphValue v{.name = sig.operands[i].name,
+                   .dtype = o.dtype,
+                   .sizes = o.sizes,
+                   .strides = o.strides,
+                   .operand = static_cast<int>(i)};
       names_[sig.operands[i].name] = add(std::move(v));
     }
   }
 
-  ValueId add(Value v) {
+  GraphValueId add(GraphValue v) {
     graph_.values.push_back(std::move(v));
-    return ValueId(static_cast<int>(graph_.values.size()) - 1);
+    return GraphValueId(static_cast<int>(graph_.values.size()) - 1);
   }
-  Value& value(ValueId id) { return graph_.values[static_cast<size_t>(id)]; }
+  GraphValue& value(GraphValueId id) { return graph_.values[static_cast<size_t>(id)]; }
 
   // A view is a value of its own over the same memory.
-  Expected<ValueId> resolve(const Statement& s, const Expression& e) {
+  Expected<GraphValueId> resolve(const Statement& s, const Expression& e) {
     if (e.view.empty()) {
       auto found = names_.find(e.name);
       if (found == names_.end()) return bad(s, "no value is named '" + e.name + "'");
       return found->second;
     }
-    Expected<ValueId> base = resolve(s, e.arguments[0]);
+    Expected<GraphValueId> base = resolve(s, e.arguments[0]);
     if (!base) return base;
-    Value v = value(*base);
+    GraphValue v = value(*base);
     const int rank = v.sizes.size();
     if (e.view == "transpose") {
       if (rank < 2) return bad(s, "transpose needs two axes");
@@ -76,7 +76,7 @@ class Builder {
       std::swap(v.strides[rank - 1], v.strides[rank - 2]);
     } else if (e.view == "split") {
       if (e.arguments.size() != 2) return bad(s, "split takes a value and the one it follows");
-      Expected<ValueId> other = resolve(s, e.arguments[1]);
+      Expected<GraphValueId> other = resolve(s, e.arguments[1]);
       if (!other) return other;
       const int64_t inner = value(*other).sizes.back(), outer = v.sizes[rank - 1];
       if (rank == kMaxRank || inner <= 0 || outer % inner != 0)
@@ -108,7 +108,7 @@ class Builder {
 
   Expected<void> add_statement(const Statement& s) {
     if (!s.op.empty()) return add_call(s, s.op, s.arguments);
-    Expected<ValueId> id = resolve(s, s.arguments[0].value);
+    Expected<GraphValueId> id = resolve(s, s.arguments[0].value);
     if (!id) return id.error();
     const Target& target = s.targets[0];
     if (!is_final_output(target.name)) {
@@ -137,7 +137,7 @@ class Builder {
     Expected<const Op*> op = find_op(op_name);
     if (!op) return op.error();
     Attributes attributes;
-    std::map<std::string, ValueId> inputs;
+    std::map<std::string, GraphValueId> inputs;
     size_t position = 0;
     const Signature& any = signatures(**op).front();
     for (const Argument& a : arguments) {
@@ -151,7 +151,7 @@ class Builder {
       for (const Signature& sig : signatures(**op))
         is_operand = is_operand || sig.find_operand(name) >= 0;
       if (is_operand) {
-        Expected<ValueId> id = resolve(s, a.value);
+        Expected<GraphValueId> id = resolve(s, a.value);
         if (!id) return id.error();
         inputs[name] = *id;
       } else {
@@ -164,10 +164,10 @@ class Builder {
   }
 
   Expected<void> add_node(const Statement& s, const Op& op, const Attributes& attributes,
-                          std::map<std::string, ValueId>& values) {
+                          std::map<std::string, GraphValueId>& values) {
     std::vector<NamedOperand> operands;
     for (const auto& [name, id] : values) {
-      const Value& v = value(id);
+      const GraphValue& v = value(id);
       operands.push_back({name, {.dtype = v.dtype, .sizes = v.sizes, .strides = v.strides}});
     }
     Expected<Desc> inferred = bind(op, attributes, operands);
@@ -179,7 +179,7 @@ class Builder {
     Node node{.desc = std::move(*desc), .values = {}};
     for (const OperandSpec& spec : node.desc.signature().operands) {
       auto found = values.find(spec.name);
-      node.values.push_back(found == values.end() ? ValueId(-1) : found->second);
+      node.values.push_back(found == values.end() ? GraphValueId(-1) : found->second);
     }
     graph_.nodes.push_back(std::move(node));
     return {};
@@ -187,17 +187,17 @@ class Builder {
 
   // Gives each target a value: the composite's own output, or a buffer.
   Expected<void> add_outputs(const Statement& s, const Desc& inferred,
-                             std::map<std::string, ValueId>& values,
+                             std::map<std::string, GraphValueId>& values,
                              std::vector<NamedOperand>& operands) {
     const Signature& sig = inferred.signature();
     size_t next = static_cast<size_t>(sig.inputs);
     for (const Target& target : s.targets) {
       if (next >= sig.operands.size()) return bad(s, "has too many targets");
       const OperandDesc& shape = inferred.operands[next];
-      Value v{.name = target.name,
-              .dtype = shape.dtype,
-              .sizes = shape.sizes,
-              .strides = contiguous_strides(shape.sizes)};
+      GraphValue v{.name = target.name,
+                   .dtype = shape.dtype,
+                   .sizes = shape.sizes,
+                   .strides = contiguous_strides(shape.sizes)};
       if (is_final_output(target.name)) {
         v.operand = graph_.desc.signature().find_operand(target.name);
         const OperandDesc& out = graph_.desc.operands[static_cast<size_t>(v.operand)];
@@ -238,7 +238,7 @@ class Builder {
   }
 
   Graph graph_;
-  std::map<std::string, ValueId> names_;
+  std::map<std::string, GraphValueId> names_;
   std::map<std::string, size_t> last_;
   size_t index_ = 0;
 };
@@ -253,7 +253,7 @@ std::string Graph::text() const {
     std::string in, out;
     for (size_t i = 0; i < node.values.size(); i++) {
       if (static_cast<int>(node.values[i]) < 0) continue;
-      const Value& v = values[static_cast<size_t>(node.values[i])];
+      const GraphValue& v = values[static_cast<size_t>(node.values[i])];
       bool output = node.desc.signature().operands[i].output;
       std::string& side = output ? out : in;
       side += fmt::format("{}{}{}:{}", side.empty() ? "" : ", ", v.name, to_string(v.sizes),

@@ -30,9 +30,9 @@
 
 namespace nrd {
 
-enum class ValueId : int {};
+enum class GraphValueId : int {};
 
-struct Value {
+struct GraphValue {
   std::string name;
   DType dtype = DType::kF32;
   bool rounded = false;  // stored in that dtype between operators, where f32 would do
@@ -43,14 +43,14 @@ struct Value {
 };
 
 struct Node {
-  Desc desc;                    // of a primitive, with the operands' strides
-  std::vector<ValueId> values;  // as desc.operands; absent operands are ValueId(-1)
+  Desc desc;                         // of a primitive, with the operands' strides
+  std::vector<GraphValueId> values;  // as desc.operands; absent operands are GraphValueId(-1)
 };
 
 // A composite bound to sizes. Complete and read-only once built.
 struct Graph {
   Desc desc;  // the composite itself
-  std::vector<Value> values;
+  std::vector<GraphValue> values;
   std::vector<int64_t> buffer_elements;
   std::vector<Node> nodes;
 

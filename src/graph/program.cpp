@@ -22,15 +22,20 @@ void widen(OperandDesc& operand, DType real, bool contiguous) {
 
 }  // namespace
 
-const Definition& Program::definition(const Desc& desc) const {
-  const Builds& builds = *desc.bound().builds;
-  if (build_ == Build::kScalar) return builds.scalar;
-  if (build_ == Build::kF64) return builds.f64;
-  return builds.autovec[static_cast<size_t>(level_)];
+BodyMaker build_bodies(Build build, int autovec_level) {
+  return [=](const Desc& desc, bool) {
+    const Builds& builds = *desc.bound().builds;
+    if (build == Build::kScalar) return definition_body(desc, builds.scalar);
+    if (build == Build::kF64) return definition_body(desc, builds.f64);
+    return definition_body(desc, builds.autovec[static_cast<size_t>(autovec_level)]);
+  };
 }
 
-Expected<void> Program::add_step(const Desc& desc, std::vector<Place> places) {
-  Expected<Evaluation> evaluation = Evaluation::prepare(desc, definition(desc));
+Expected<void> Program::add_step(const Desc& desc, const BodyMaker& bodies,
+                                 std::vector<Place> places, bool composite) {
+  Expected<std::shared_ptr<const Body>> body = bodies(desc, composite);
+  if (!body) return body.error();
+  Expected<Evaluation> evaluation = Evaluation::prepare(desc, std::move(*body));
   if (!evaluation) return evaluation.error();
   converts_ = converts_ || evaluation->converts();
   workspace_bytes_ = std::max(workspace_bytes_, values_bytes_ + evaluation->workspace_bytes());
@@ -39,10 +44,16 @@ Expected<void> Program::add_step(const Desc& desc, std::vector<Place> places) {
 }
 
 Expected<Program> Program::prepare(const Desc& desc, Build build, int autovec_level) {
+  return prepare(desc, build_bodies(build, autovec_level), build == Build::kF64);
+}
+
+Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies) {
+  return prepare(desc, bodies, false);
+}
+
+Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies, bool f64) {
   Program p;
-  p.build_ = build;
-  p.level_ = autovec_level;
-  const bool f64 = build == Build::kF64;
+  p.f64_ = f64;
   const DType real = f64 ? DType::kF64 : DType::kF32;
   if (!desc.op->composite()) {
     Desc own = desc;
@@ -51,7 +62,7 @@ Expected<Program> Program::prepare(const Desc& desc, Build build, int autovec_le
       if (f64) widen(own.operands[i], real, true);
       places.push_back({.operand = own.operands[i].present ? static_cast<int>(i) : -1});
     }
-    NRD_TRY(p.add_step(own, std::move(places)));
+    NRD_TRY(p.add_step(own, bodies, std::move(places), false));
     return p;
   }
 
@@ -74,7 +85,7 @@ Expected<Program> Program::prepare(const Desc& desc, Build build, int autovec_le
     for (size_t i = 0; i < own.operands.size(); i++) {
       Place place;
       if (own.operands[i].present) {
-        const Value& v = graph->values[static_cast<size_t>(node.values[i])];
+        const GraphValue& v = graph->values[static_cast<size_t>(node.values[i])];
         place.operand = v.operand;
         if (v.operand < 0) place.offset = offsets[static_cast<size_t>(v.buffer)];
         if (v.operand < 0 || f64) widen(own.operands[i], real, false);
@@ -84,7 +95,7 @@ Expected<Program> Program::prepare(const Desc& desc, Build build, int autovec_le
       }
       places.push_back(place);
     }
-    NRD_TRY(p.add_step(own, std::move(places)));
+    NRD_TRY(p.add_step(own, bodies, std::move(places), true));
     p.steps_.back().roundings = std::move(roundings);
   }
   return p;
@@ -92,7 +103,7 @@ Expected<Program> Program::prepare(const Desc& desc, Build build, int autovec_le
 
 void Program::round(const Rounding& rounding, void* data) const {
   const int type = static_cast<int>(rounding.dtype);
-  if (build_ == Build::kF64) {
+  if (f64_) {
     auto* x = static_cast<double*>(data);
     for (int64_t i = 0; i < rounding.count; i++) x[i] = nrd_round_to_f64(x[i], type);
   } else {

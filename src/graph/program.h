@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// src/graph/program.h: runs a Desc with one build of the definitions, a composite node by node.
+// src/graph/program.h: runs a Desc with one kind of body, a composite node by node.
 //
 // This is the reference of every composite (with kF64) and its CPU kernel until the compiler
-// fuses it (with kScalar and kAutovec).
+// fuses it (with the others).
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "graph/graph.h"
@@ -14,12 +16,19 @@ namespace nrd {
 
 enum class Build { kScalar, kF64, kAutovec };
 
+// Makes the body of a primitive: a build of its definition, or generated code. `composite` says
+// that it is a node of one.
+using BodyMaker = std::function<Expected<std::shared_ptr<const Body>>(const Desc&, bool composite)>;
+BodyMaker build_bodies(Build build, int autovec_level = 0);
+
 class Program {
  public:
   // With kF64 every floating operand of run() is a contiguous array of doubles whatever its dtype
   // in `desc`, and so is every value between; they are rounded only where the definition or the
   // graph says so. With the others, operands are as `desc` describes them.
   static Expected<Program> prepare(const Desc& desc, Build build, int autovec_level = 0);
+  // The same with any bodies that read f32.
+  static Expected<Program> prepare(const Desc& desc, const BodyMaker& bodies);
 
   size_t workspace_bytes() const { return workspace_bytes_; }
   bool converts() const { return converts_; }  // operands are copied into another dtype or layout
@@ -44,12 +53,12 @@ class Program {
     std::vector<Rounding> roundings;  // of its outputs, afterwards
   };
 
-  Expected<void> add_step(const Desc& desc, std::vector<Place> places);
-  const Definition& definition(const Desc& desc) const;
+  static Expected<Program> prepare(const Desc& desc, const BodyMaker& bodies, bool f64);
+  Expected<void> add_step(const Desc& desc, const BodyMaker& bodies, std::vector<Place> places,
+                          bool composite);
   void round(const Rounding& rounding, void* data) const;
 
-  Build build_ = Build::kScalar;
-  int level_ = 0;
+  bool f64_ = false;
   std::vector<Step> steps_;
   size_t values_bytes_ = 0;  // of the values between, at the start of the workspace
   size_t workspace_bytes_ = 0;

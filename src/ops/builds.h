@@ -23,9 +23,12 @@ struct InstanceArgs {
 
 constexpr int kMaxOperands = 12;
 
-// One compiled definition. `native` are the element types of its pointers.
+// One compiled definition. `native` are the element types of its pointers. `function` is the C
+// function itself, which the lifter reads; `call` passes it the arguments of one instance.
 struct Definition {
-  void (*call)(const InstanceArgs&) = nullptr;
+  void (*call)(const void* context, const InstanceArgs&) = nullptr;
+  const void* context = nullptr;
+  void (*function)() = nullptr;
   int operands = 0;
   int sizes = 0;
   int numbers = 0;
@@ -40,11 +43,14 @@ constexpr std::array<std::string_view, 3> kAutovecLevels = {"baseline", "avx2", 
 constexpr std::array<std::string_view, 1> kAutovecLevels = {"baseline"};
 #endif
 
+struct OpTrace;
+
 struct Builds {
   std::string_view name;  // "rms_norm_before_weight"
   Definition scalar;
   Definition f64;
   std::array<Definition, kAutovecLevels.size()> autovec;
+  const OpTrace* trace = nullptr;  // of a user's function; the catalogue's are embedded by name
 };
 
 namespace builds_detail {
@@ -105,9 +111,10 @@ void call(const InstanceArgs& args, void (*)(P...), std::index_sequence<I...>) {
 }
 
 template <auto F, class... P>
-constexpr Definition make(void (*)(P...)) {
+Definition make(void (*)(P...)) {
   Definition d;
-  d.call = [](const InstanceArgs& args) {
+  d.function = reinterpret_cast<void (*)()>(F);
+  d.call = [](const void*, const InstanceArgs& args) {
     call<F>(args, F, std::make_index_sequence<sizeof...(P)>{});
   };
   auto add = [&d]<class Q>(std::type_identity<Q>) {
@@ -127,7 +134,7 @@ constexpr Definition make(void (*)(P...)) {
 }  // namespace builds_detail
 
 template <auto F>
-constexpr Definition make_definition() {
+Definition make_definition() {
   return builds_detail::make<F>(F);
 }
 
@@ -172,10 +179,8 @@ extern "C" {
 #endif
 
 // NRD_BUILDS(silu): the Builds of the definition OP(silu).
-#define NRD_BUILDS(name)                                 \
-  nrd::Builds {                                          \
-#name, nrd::make_definition < &nrd_scalar_##name>(), \
-        nrd::make_definition < &nrd_f64_##name>(), {     \
-      NRD_AUTOVEC_BUILDS(name)                           \
-    }                                                    \
+#define NRD_BUILDS(name)                                                                \
+  nrd::Builds {                                                                         \
+#name, nrd::make_definition < &nrd_scalar_##name>(),                                \
+        nrd::make_definition < &nrd_f64_##name>(), {NRD_AUTOVEC_BUILDS(name) }, nullptr \
   }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
+#include <shared_mutex>
 #include <unordered_map>
 
 #include "base/suggest.h"
@@ -36,15 +39,42 @@ const Catalogue& instance() {
   return built;
 }
 
+// Operators that users registered. Entries are never removed, so pointers to them stay valid.
+struct UserOps {
+  std::shared_mutex mutex;
+  std::deque<Op> ops;
+  std::deque<std::vector<Signature>> signatures;  // in the same order
+};
+
+UserOps& user_ops() {
+  static auto* ops = new UserOps;  // outlives every thread that may still look something up
+  return *ops;
+}
+
 }  // namespace
 
 std::span<const Op> catalogue() { return instance().ops; }
 
-const std::vector<Signature>& signatures(const Op& op) { return instance().signatures.at(&op); }
+const std::vector<Signature>& signatures(const Op& op) {
+  const auto& built_in = instance().signatures;
+  if (auto found = built_in.find(&op); found != built_in.end()) return found->second;
+  UserOps& user = user_ops();
+  const std::shared_lock lock(user.mutex);
+  for (size_t i = 0; i < user.ops.size(); i++)
+    if (&user.ops[i] == &op) return user.signatures[i];
+  static const std::vector<Signature> none;  // an Op nobody registered
+  return none;
+}
 
 Expected<const Op*> find_op(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Op& op : catalogue()) {
+    if (op.name == name) return &op;
+    names.push_back(op.name);
+  }
+  UserOps& user = user_ops();
+  const std::shared_lock lock(user.mutex);
+  for (const Op& op : user.ops) {
     if (op.name == name) return &op;
     names.push_back(op.name);
   }
@@ -53,6 +83,33 @@ Expected<const Op*> find_op(std::string_view name) {
                      .got = fmt::format("'{}'", name),
                      .allowed = "the names that `nereid ops` lists",
                      .hint = did_you_mean(name, names)});
+}
+
+Expected<const Op*> add_op(Op op) {
+  std::vector<Signature> parsed;
+  for (const Variant& variant : op.variants) {
+    Expected<Signature> signature = parse_signature(variant.signature);
+    if (!signature) return signature.error();
+    parsed.push_back(std::move(*signature));
+  }
+  if (find_op(op.name))
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .op = op.name,
+                       .argument = "name",
+                       .got = "the name of an operator that exists",
+                       .hint = "choose another name"});
+  UserOps& user = user_ops();
+  const std::unique_lock lock(user.mutex);
+  user.signatures.push_back(std::move(parsed));
+  return &user.ops.emplace_back(std::move(op));
+}
+
+std::vector<const Op*> added_ops() {
+  UserOps& user = user_ops();
+  const std::shared_lock lock(user.mutex);
+  std::vector<const Op*> list;
+  for (const Op& op : user.ops) list.push_back(&op);
+  return list;
 }
 
 }  // namespace nrd

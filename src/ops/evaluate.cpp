@@ -63,9 +63,32 @@ bool core_is_contiguous(const OperandDesc& operand, int core_rank) {
   return true;
 }
 
+class DefinitionBody final : public Body {
+ public:
+  explicit DefinitionBody(const Definition& definition) : definition_(definition) {}
+  DType native(size_t operand) const override { return definition_.native[operand]; }
+  void run(const InstanceArgs& args, const int64_t* strides, int64_t count, void*) const override {
+    std::array<void*, kMaxOperands> at{};
+    for (int64_t i = 0; i < count; i++) {
+      for (size_t o = 0; o < static_cast<size_t>(definition_.operands); o++)
+        at[o] = args.pointers[o] ? static_cast<char*>(args.pointers[o]) + i * strides[o] : nullptr;
+      definition_.call(definition_.context, {at.data(), args.sizes, args.numbers, args.types});
+    }
+  }
+
+ private:
+  Definition definition_;
+};
+
 }  // namespace
 
-Expected<Evaluation> Evaluation::prepare(const Desc& desc, const Definition& definition) {
+size_t Body::scratch_bytes(const size_t*) const { return 0; }
+bool Body::shares(const size_t*) const { return false; }
+size_t Body::shared_bytes(const size_t*, int64_t) const { return 0; }
+void Body::run_shared(const InstanceArgs&, void*, int64_t, const Exec&) const {}
+
+Expected<std::shared_ptr<const Body>> definition_body(const Desc& desc,
+                                                      const Definition& definition) {
   const Signature& s = desc.signature();
   if (definition.operands != static_cast<int>(s.operands.size()) ||
       definition.sizes != static_cast<int>(s.core.size()) ||
@@ -76,8 +99,13 @@ Expected<Evaluation> Evaluation::prepare(const Desc& desc, const Definition& def
                        .argument = "definition",
                        .got = "other parameters than the signature has",
                        .hint = s.text});
+  return std::shared_ptr<const Body>(std::make_shared<DefinitionBody>(definition));
+}
+
+Expected<Evaluation> Evaluation::prepare(const Desc& desc, std::shared_ptr<const Body> body) {
+  const Signature& s = desc.signature();
   Evaluation e;
-  e.definition_ = definition;
+  e.body_ = std::move(body);
   e.numbers_ = desc.numbers;
   e.types_ = desc.types;
   for (int axis : s.core)
@@ -94,6 +122,7 @@ Expected<Evaluation> Evaluation::prepare(const Desc& desc, const Definition& def
   for (size_t i = 0; i < s.operands.size(); i++) e.add_operand(desc, i, outer_axes);
   e.fold_outer_axes();
   e.choose_grain();
+  e.add_scratch();
   return e;
 }
 
@@ -105,7 +134,7 @@ void Evaluation::add_operand(const Desc& desc, size_t index, const std::vector<i
   operand.present = given.present;
   operand.output = spec.output;
   operand.dtype = given.dtype;
-  operand.native = definition_.native[index];
+  operand.native = body_->native(index);
   operand.sizes = given.sizes;
   operand.strides = given.strides;
   operand.outer_strides.assign(outer_sizes_.size(), 0);
@@ -188,28 +217,57 @@ void Evaluation::convert_outputs(void* const* pointers, const char* workspace,
   }
 }
 
-// Work items are numbered instance by instance, inside one by steps of the cut axis.
-void Evaluation::run_range(char* const* bases, int64_t begin, int64_t end) const {
+// Where the instance and the step of the cut axis begin in every operand.
+void Evaluation::place(char* const* bases, int64_t instance, int64_t step, void** at) const {
+  for (size_t i = 0; i < operands_.size(); i++) {
+    const Operand& o = operands_[i];
+    int64_t offset = step * o.cut_stride, rest = instance;
+    for (size_t d = outer_sizes_.size(); d-- > 0;) {
+      offset += rest % outer_sizes_[d] * o.outer_strides[d];
+      rest /= outer_sizes_[d];
+    }
+    at[i] = o.present ? bases[i] + offset : nullptr;
+  }
+}
+
+// Work items are numbered instance by instance, inside one by steps of the cut axis. Whole
+// instances go to the body as many at a time as lie at equal distances: along the last outer axis.
+void Evaluation::run_range(char* const* bases, int64_t begin, int64_t end, void* scratch) const {
   const int64_t steps = cut_ == 0 ? static_cast<int64_t>(sizes_[0]) : 1;
+  const int64_t row = outer_sizes_.empty() ? 1 : outer_sizes_.back();
   std::array<void*, kMaxOperands> at{};
+  std::array<int64_t, kMaxOperands> strides{};
   std::array<size_t, kMaxRank> sizes{};
   std::copy(sizes_.begin(), sizes_.end(), sizes.begin());
+  for (size_t i = 0; i < operands_.size() && !outer_sizes_.empty(); i++)
+    strides[i] = operands_[i].outer_strides.back();
+  const InstanceArgs args{at.data(), sizes.data(), numbers_.data(), types_.data()};
   for (int64_t item = begin; item < end;) {
     const int64_t instance = item / steps, first = item % steps;
-    const int64_t count = std::min(steps - first, end - item);
-    for (size_t i = 0; i < operands_.size(); i++) {
-      const Operand& o = operands_[i];
-      int64_t offset = first * o.cut_stride, rest = instance;
-      for (size_t d = outer_sizes_.size(); d-- > 0;) {
-        offset += rest % outer_sizes_[d] * o.outer_strides[d];
-        rest /= outer_sizes_[d];
-      }
-      at[i] = o.present ? bases[i] + offset : nullptr;
+    place(bases, instance, first, at.data());
+    if (first == 0 && end - item >= steps) {
+      const int64_t whole = std::min((end - item) / steps, row - instance % row);
+      if (cut_ == 0) sizes[0] = static_cast<size_t>(steps);
+      body_->run(args, strides.data(), whole, scratch);
+      item += whole * steps;
+    } else {
+      const int64_t count = std::min(steps - first, end - item);
+      sizes[0] = static_cast<size_t>(count);
+      body_->run(args, strides.data(), 1, scratch);
+      item += count;
     }
-    if (cut_ == 0) sizes[0] = static_cast<size_t>(count);
-    definition_.call({at.data(), sizes.data(), numbers_.data(), types_.data()});
-    item += count;
   }
+}
+
+// Behind the converted operands: a slice for each thread, or what threads share.
+void Evaluation::add_scratch() {
+  copies_bytes_ = workspace_bytes_;
+  const int64_t items = instances_ * (cut_ == 0 ? static_cast<int64_t>(sizes_[0]) : 1);
+  shares_ = instances_ == 1 && cut_ < 0 && body_->shares(sizes_.data());
+  if (shares_) shared_bytes_ = align_up(body_->shared_bytes(sizes_.data(), available_cores()));
+  scratch_bytes_ = align_up(body_->scratch_bytes(sizes_.data()));
+  parts_ = std::clamp<int64_t>(items / grain_, 1, available_cores());
+  workspace_bytes_ += shared_bytes_ + scratch_bytes_ * static_cast<size_t>(parts_);
 }
 
 void Evaluation::run(void* const* pointers, void* workspace, const Exec& exec) const {
@@ -220,10 +278,26 @@ void Evaluation::run(void* const* pointers, void* workspace, const Exec& exec) c
     const Operand& o = operands_[i];
     bases[i] = o.copied ? scratch + o.workspace_offset : static_cast<char*>(pointers[i]);
   }
-  // A cut axis of size 0 still has instances to run: a reduction of nothing has a value.
-  const int64_t steps = cut_ == 0 ? static_cast<int64_t>(sizes_[0]) : 1;
-  parallel_for(exec, instances_ * steps, grain_,
-               [&](int64_t begin, int64_t end) { run_range(bases.data(), begin, end); });
+  char* own = scratch + copies_bytes_;  // shared memory lies behind the threads' own
+  // A cut axis of size 0 has no instance to run, any other size of 0 has: a reduction of nothing
+  // has a value.
+  const int64_t items = instances_ * (cut_ == 0 ? static_cast<int64_t>(sizes_[0]) : 1);
+  if (shares_ && exec.threads > 1) {
+    std::array<void*, kMaxOperands> at{};
+    place(bases.data(), 0, 0, at.data());
+    body_->run_shared({at.data(), sizes_.data(), numbers_.data(), types_.data()},
+                      own + scratch_bytes_ * static_cast<size_t>(parts_),
+                      std::min<int64_t>(exec.threads, available_cores()), exec);
+  } else if (exec.threads <= 1 || parts_ <= 1) {
+    run_range(bases.data(), 0, items, own);
+  } else {
+    const int64_t parts = std::min<int64_t>(parts_, exec.threads);
+    parallel_for(exec, parts, 1, [&](int64_t first, int64_t last) {
+      for (int64_t part = first; part < last; part++)
+        run_range(bases.data(), items * part / parts, items * (part + 1) / parts,
+                  own + scratch_bytes_ * static_cast<size_t>(part));
+    });
+  }
   if (converts()) convert_outputs(pointers, scratch, exec);
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// src/ops/evaluate.h: runs one build of a definition over all instances of a Desc.
+// src/ops/evaluate.h: runs a body (a build of a definition, generated code) over all instances of
+// a Desc.
 //
 // Outer axes and leading axes become the instances; the first core axis is cut too when it is
-// separable. Operands that a definition cannot read as they lie (another dtype, a strided core)
-// are converted as whole buffers into the workspace, outputs back out of it.
+// separable. Operands that the body cannot read as they lie (another dtype, a strided core) are
+// converted as whole buffers into the workspace, outputs back out of it.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/threads.h"
@@ -14,13 +16,34 @@
 
 namespace nrd {
 
+// What computes instances. Immutable; several threads may run it at once.
+class Body {
+ public:
+  virtual ~Body() = default;
+  // The element types it reads and writes, as desc.operands.
+  virtual DType native(size_t operand) const = 0;
+  // `count` instances: the first at args.pointers, each next one `strides` bytes further.
+  virtual void run(const InstanceArgs& args, const int64_t* strides, int64_t count,
+                   void* scratch) const = 0;
+  // Memory of its own that one thread needs while it runs.
+  virtual size_t scratch_bytes(const size_t* sizes) const;
+  // One instance on several threads, with the same bits as run(): whether that is worth it, how
+  // much memory it needs for at most `parts` of them, and the run itself.
+  virtual bool shares(const size_t* sizes) const;
+  virtual size_t shared_bytes(const size_t* sizes, int64_t parts) const;
+  virtual void run_shared(const InstanceArgs& args, void* shared, int64_t parts,
+                          const Exec& exec) const;
+};
+// A build of a definition; must belong to desc's variant.
+Expected<std::shared_ptr<const Body>> definition_body(const Desc& desc,
+                                                      const Definition& definition);
+
 class Evaluation {
  public:
-  // The definition must belong to desc's variant.
-  static Expected<Evaluation> prepare(const Desc& desc, const Definition& definition);
+  static Expected<Evaluation> prepare(const Desc& desc, std::shared_ptr<const Body> body);
 
   size_t workspace_bytes() const { return workspace_bytes_; }
-  bool converts() const { return workspace_bytes_ > 0; }
+  bool converts() const { return copies_bytes_ > 0; }
 
   // `pointers` as desc.operands. Deterministic: threads decide who computes, never what.
   void run(void* const* pointers, void* workspace, const Exec& exec) const;
@@ -43,12 +66,14 @@ class Evaluation {
                    const std::vector<int>& outer_axes, int core_rank);
   void fold_outer_axes();
   void choose_grain();
+  void add_scratch();
 
   void convert_inputs(void* const* pointers, char* workspace, const Exec& exec) const;
   void convert_outputs(void* const* pointers, const char* workspace, const Exec& exec) const;
-  void run_range(char* const* bases, int64_t begin, int64_t end) const;
+  void place(char* const* bases, int64_t instance, int64_t step, void** at) const;
+  void run_range(char* const* bases, int64_t begin, int64_t end, void* scratch) const;
 
-  Definition definition_;
+  std::shared_ptr<const Body> body_;
   std::vector<Operand> operands_;
   std::vector<int64_t> outer_sizes_;
   int64_t instances_ = 1;
@@ -58,6 +83,11 @@ class Evaluation {
   std::vector<double> numbers_;
   std::vector<int> types_;
   size_t workspace_bytes_ = 0;
+  size_t copies_bytes_ = 0;   // at the start of the workspace: converted operands
+  size_t scratch_bytes_ = 0;  // of each of parts_ threads, behind them
+  int64_t parts_ = 1;
+  size_t shared_bytes_ = 0;
+  bool shares_ = false;  // the one instance goes to several threads
 };
 
 }  // namespace nrd

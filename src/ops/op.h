@@ -71,6 +71,11 @@ struct Op {
 std::span<const Op> catalogue();
 Expected<const Op*> find_op(std::string_view name);  // the error suggests close names
 
+// Adds an operator that is not of the catalogue (a user's function) for the rest of the process.
+// Its name must be new.
+Expected<const Op*> add_op(Op op);
+std::vector<const Op*> added_ops();
+
 // Parsed signatures, one a variant, in the same order.
 const std::vector<Signature>& signatures(const Op& op);
 

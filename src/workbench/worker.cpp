@@ -74,6 +74,10 @@ Expected<void> Worker::spawn(Backend& backend, const std::vector<EnvSetting>& se
     arguments.push_back("--plugin");
     arguments.push_back(plugin);
   }
+  for (const std::string& op : options_.user_ops) {
+    arguments.push_back("--op");
+    arguments.push_back(op);
+  }
   std::vector<std::string> environment = worker_environment(settings);
   std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
   signal(SIGPIPE, SIG_IGN);  // a dead worker is an error value

@@ -51,6 +51,7 @@ int worker_main(KernelRegistry& registry, const std::string& backend);
 struct WorkerOptions {
   std::string program = "/proc/self/exe";  // a nereid binary
   std::vector<std::string> plugins;
+  std::vector<std::string> user_ops;  // as parse_library_function reads them
   double timeout_s = 120;
   bool in_process = false;
 };

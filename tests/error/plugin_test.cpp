@@ -68,6 +68,20 @@ TEST(Plugin, ItsReasonIsShown) {
   EXPECT_NE(refused.message.find("not in the mood"), std::string::npos) << refused.message;
 }
 
+TEST(Plugin, PlansAreMadeAnewBehindIt) {
+  int plans = 0;
+  nereid::ContextOptions options;
+  options.isa = "baseline";  // a context with backends of its own
+  options.log = [&](nereid::LogLevel, std::string_view) { plans++; };
+  const nereid::Context context(options);
+  std::vector<float> x(8);
+  for (int i = 0; i < 3; i++) nereid::relu(x, x, {.context = &context});
+  EXPECT_EQ(plans, 1);
+  nereid::load_plugin(plugin("no_accept"), &context);
+  for (int i = 0; i < 3; i++) nereid::relu(x, x, {.context = &context});
+  EXPECT_EQ(plans, 2);
+}
+
 // Run alone, with one variable set wrongly (see CMakeLists.txt).
 TEST(Environment, DISABLED_IsBlamed) {
   const char* variable = std::getenv("EXPECTED_IN_ERROR");

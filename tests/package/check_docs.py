@@ -207,6 +207,7 @@ def check_nereid(words, tree):
         if text is None:
             yield f"nereid has no verb {verb}"
             return
+        text += output_of(tree.program, "--help")[1]  # options of the program work after a verb too
     for word in words:
         flag = word.split("=")[0]
         if re.match(r"--?[a-z]", flag) and not re.search(rf"(?<![\w-]){flag}(?![\w-])", text):

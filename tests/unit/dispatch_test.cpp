@@ -2,6 +2,7 @@
 // tests/unit/dispatch_test.cpp: which kernel is chosen, as a pure function of the machine.
 #include <gtest/gtest.h>
 
+#include "compiler/operator.h"
 #include "dispatch/registry.h"
 
 namespace nrd {
@@ -25,7 +26,10 @@ TEST(Selection, TakesTheStrongestBuildTheIsaAllows) {
     KernelRegistry registry(machine_with(level));
     Expected<KernelChoice> choice = registry.select("cpu", silu());
     ASSERT_TRUE(choice) << choice.error().message();
-    EXPECT_EQ(choice->kernel->name(), "autovec_" + std::string(level));
+    const bool compiled = !compile_target(machine_with(level).isa).empty();
+    const std::string family = compiled ? "jit_" : "autovec_";
+    EXPECT_EQ(choice->kernel->name(),
+              family + std::string(compiled ? compile_target(machine_with(level).isa) : level));
   }
 }
 

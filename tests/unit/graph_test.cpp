@@ -54,7 +54,7 @@ TEST(Graph, RoundBetweenStoresTheValueInXsDtype) {
         bound("rmsnorm_rope", {{"batch", 1}, {"seq", 2}, {"hidden", 16}, {"head_dim", 8}},
               {{"round_between", std::string(choice)}}, "bf16"));
     EXPECT_TRUE(g);
-    for (const Value& v : g->values)
+    for (const GraphValue& v : g->values)
       if (v.rounded) return v.dtype == DType::kBF16;
     return false;
   };

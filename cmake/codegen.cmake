@@ -1,0 +1,43 @@
+# The libraries behind lift/ and jit/ (DESIGN, Dependencies). Debian ships no CMake files for them.
+# A missing one switches its part off: without AsmJit there is no generated code and `cpu` is
+# `autovec`, without the decoder of the target's machine users' functions are not lifted.
+# NEREID_CODEGEN=ON makes their absence an error; the presets do.
+option(NEREID_CODEGEN "Fail when a library that the compiler needs is missing" OFF)
+
+function(nereid_find_codegen name header library)
+  find_path(NEREID_${name}_INCLUDE "${header}")
+  find_library(NEREID_${name}_LIBRARY "${library}")
+  if(NEREID_${name}_INCLUDE AND NEREID_${name}_LIBRARY)
+    add_library(nereid_${name} INTERFACE)
+    target_include_directories(nereid_${name} SYSTEM INTERFACE "${NEREID_${name}_INCLUDE}")
+    target_link_libraries(nereid_${name} INTERFACE "${NEREID_${name}_LIBRARY}")
+    set(NEREID_HAS_${name} ON PARENT_SCOPE)
+  else()
+    set(NEREID_HAS_${name} OFF PARENT_SCOPE)
+    if(NEREID_CODEGEN)
+      message(FATAL_ERROR "${header} or ${library} is missing; `./run setup` installs it")
+    endif()
+    message(STATUS "Without ${library}: part of the compiler is switched off")
+  endif()
+endfunction()
+
+nereid_find_codegen(asmjit asmjit/asmjit.h asmjit)
+nereid_find_codegen(zydis Zydis/Zydis.h Zydis)
+nereid_find_codegen(capstone capstone/capstone.h capstone)
+
+# Debian's libasmjit.a is made for programs: its one reference to `stderr` does not link into a
+# shared library. We take a copy in which the reference has another name, a variable of ours
+# (jit/asmjit_stderr.cpp).
+if(NEREID_HAS_asmjit)
+  set(asmjit_copy "${nereid_BINARY_DIR}/generated/libasmjit_shared.a")
+  if(NOT EXISTS "${asmjit_copy}")
+    file(MAKE_DIRECTORY "${nereid_BINARY_DIR}/generated")
+    execute_process(COMMAND "${CMAKE_OBJCOPY}" --redefine-sym stderr=nereid_asmjit_stderr
+      "${NEREID_asmjit_LIBRARY}" "${asmjit_copy}" COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  add_library(nereid_asmjit_stderr STATIC "${nereid_SOURCE_DIR}/src/jit/asmjit_stderr.cpp")
+  set_target_properties(nereid_asmjit_stderr PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+  set_target_properties(nereid_asmjit PROPERTIES
+    INTERFACE_LINK_LIBRARIES "${asmjit_copy};nereid_asmjit_stderr")
+endif()

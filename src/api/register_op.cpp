@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// src/api/register_op.cpp: nereid_register_op.
+#include <deque>
+#include <mutex>
+
+#include "api/context.h"
+#include "compiler/user_op.h"
+
+namespace nrd {
+namespace {
+
+// Reasons outlive the call that asked for them.
+const char* keep(std::string text) {
+  static std::mutex mutex;
+  static auto* kept = new std::deque<std::string>;
+  const std::lock_guard lock(mutex);
+  return kept->emplace_back(std::move(text)).c_str();
+}
+
+Expected<void> register_op(const char* name, const void* function, const char* c_signature,
+                           const char* signature, nereid_registered* out) {
+  if (!name) return null_error("name", "the operator's name", "nereid_register_op");
+  if (!function) return null_error("function", "a C function", "nereid_register_op");
+  if (!c_signature) return null_error("c_signature", "the function's type", "nereid_register_op");
+  Expected<lift::CSignature> parsed = lift::parse_signature(c_signature);
+  if (!parsed) return parsed.error();
+  UserOpRequest request;
+  request.name = name;
+  request.function = function;
+  request.c_signature = std::move(*parsed);
+  if (signature) request.signature = signature;
+  Expected<UserOp> op = register_user_op(request);
+  if (!op) return op.error();
+  if (!out) return {};
+  const Variant& variant = op->op->variants.front();
+  nereid_registered result{};
+  result.lifted = op->lifted;
+  result.proved = op->proved;
+  result.compiled = op->compiled;
+  result.op_class = op_class_word(op->op_class).data();
+  result.signature = variant.signature.c_str();
+  result.reason = keep(op->reason);
+  result.lift_us = op->lift_us;
+  return write_struct(result, out, "nereid_registered");
+}
+
+}  // namespace
+}  // namespace nrd
+
+extern "C" nereid_status nereid_register_op(const char* name, const void* function,
+                                            const char* c_signature, const char* signature,
+                                            nereid_registered* out) {
+  return nrd::guarded(
+      [&] { return nrd::register_op(name, function, c_signature, signature, out); });
+}

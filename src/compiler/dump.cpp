@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// src/compiler/dump.cpp: what the compiler made, for people who asked by NEREID_DUMP.
+#include "compiler/dump.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/env.h"
+#include "jit/code.h"
+#include "trace/text.h"
+
+namespace nrd {
+
+void dump_stages(const jit::Lowered& lowered, const std::vector<uint8_t>& bytes,
+                 const jit::Target& target) {
+  static const std::string wanted = "," + env("NEREID_DUMP").value_or("") + ",";
+  auto asked = [](const char* stage) {
+    return wanted.find(fmt::format(",{},", stage)) != std::string::npos;
+  };
+  auto show = [&](const char* stage, const std::string& text) {
+    fmt::print(stderr, "; {} of {} for {}\n{}\n", stage, lowered.trace.name, target.isa, text);
+  };
+  if (asked("trace")) show("trace", trace_text(lowered.trace));
+  if (asked("ir")) show("ir", jit::program_text(lowered.program));
+  if (asked("asm")) show("asm", jit::disassemble(bytes.data(), bytes.size()));
+}
+
+}  // namespace nrd

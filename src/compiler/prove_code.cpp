@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// src/compiler/prove_code.cpp: code against the bounded interpreter.
+#include "compiler/prove_code.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/convert.h"
+#include "compiler/operator.h"
+#include "trace/bounded.h"
+#include "trace/sample.h"
+
+namespace nrd {
+namespace {
+
+constexpr double kFactor = kDecisionSlack;
+constexpr size_t kSlackElements = 64;  // behind each buffer: must stay as they were
+
+double load(const char* base, DType dtype, size_t i) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, base + i * byte_size(dtype), byte_size(dtype));
+  if (dtype == DType::kI32) return static_cast<int32_t>(bits);
+  if (dtype == DType::kI8) return static_cast<int8_t>(bits);
+  if (dtype == DType::kU8) return static_cast<uint8_t>(bits);
+  return decode(bits, dtype);
+}
+
+// One operand as the code sees it, in its storage dtype, and as the interpreter does.
+struct Memory {
+  const TraceParam* param = nullptr;
+  DType dtype = DType::kF32;
+  size_t count = 0;
+  std::vector<char> stored, before;
+  std::vector<Bounded> wide;
+
+  Memory(const TraceParam& p, DType storage, const std::vector<char>& sample)
+      : param(&p), dtype(storage), count(sample.size() / byte_size(p.dtype)) {
+    stored.resize((count + kSlackElements) * byte_size(storage), 0x5a);
+    convert(sample.data(), p.dtype, stored.data(), storage, count);
+    before = stored;
+    wide.resize(count);
+    for (size_t i = 0; i < count; i++) wide[i].value = load(stored.data(), storage, i);
+  }
+  bool native() const { return !is_float(param->dtype) && !param->written; }
+};
+
+// Half a unit of the storage dtype around the value, and what overflows it.
+bool fits(double got, const Bounded& want, DType dtype) {
+  if (within(got, want, kFactor)) return true;
+  if (dtype == DType::kF32 || dtype == DType::kF64 || !is_float(dtype)) return false;
+  if (std::isnan(want.value)) return std::isnan(got);
+  const double spread = kFactor * want.bound;
+  const double low = round_through(want.value - spread, dtype, Overflow::kIeee);
+  const double high = round_through(want.value + spread, dtype, Overflow::kIeee);
+  if (std::isnan(got)) return std::isnan(low) || std::isnan(high);
+  return (got >= low || std::isnan(low)) && (got <= high || std::isnan(high));
+}
+
+Expected<void> compare(const OpTrace& trace, const Sample& sample, const Memory& m,
+                       std::string_view isa) {
+  const size_t bytes = byte_size(m.dtype);
+  for (size_t i = 0; i < m.count + kSlackElements; i++) {
+    const char *now = m.stored.data() + i * bytes, *then = m.before.data() + i * bytes;
+    const bool untouched = std::memcmp(now, then, bytes) == 0;
+    const bool inside = i < m.count && m.param->written;
+    if (!inside && untouched) continue;
+    const double got = load(m.stored.data(), m.dtype, i);
+    if (inside && fits(got, m.wide[i], m.dtype)) continue;
+    return make_error(
+        {.code = ErrorCode::kUnsupported,
+         .op = trace.name,
+         .argument = fmt::format("{}[{}]", m.param->name, i),
+         .got = inside ? fmt::format("{:.9g} from the {} code ({})", got, isa, sample.text())
+                       : fmt::format("a store outside from the {} code ({})", isa, sample.text()),
+         .allowed =
+             inside ? fmt::format("{:.9g} +- {:.3g}", m.wide[i].value, kFactor * m.wide[i].bound)
+                    : "nothing",
+         .hint = "the function itself runs instead"});
+  }
+  return {};
+}
+
+// The sample's buffers in the storage dtypes; with in_place the first output starts as the first
+// input of its dtype and length.
+std::vector<Memory> memories(const OpTrace& trace, const Sample& sample,
+                             const std::vector<DType>& dtypes) {
+  std::vector<Memory> list;
+  for (const TraceParam& p : trace.params)
+    if (p.kind == TraceParamKind::kPointer)
+      list.emplace_back(p, dtypes[list.size()], sample.buffers[list.size()]);
+  return list;
+}
+
+// The input that shares memory with the first output, or -1.
+int shared_input(const std::vector<Memory>& list, size_t output) {
+  for (size_t i = 0; i < list.size(); i++)
+    if (!list[i].param->written && list[i].dtype == list[output].dtype &&
+        list[i].param->dtype == list[output].param->dtype && list[i].count == list[output].count)
+      return static_cast<int>(i);
+  return -1;
+}
+
+Expected<void> try_sample(const OpTrace& trace, const Body& body, const Sample& sample,
+                          const std::vector<DType>& dtypes, bool in_place, std::string_view isa) {
+  std::vector<Memory> list = memories(trace, sample, dtypes);
+  size_t output = 0;
+  while (output < list.size() && !list[output].param->written) output++;
+  const int shared = in_place && output < list.size() ? shared_input(list, output) : -1;
+  if (in_place && shared < 0) return {};
+  std::vector<void*> pointers, wide;
+  for (Memory& m : list) {
+    pointers.push_back(m.stored.data());
+    wide.push_back(m.native() ? static_cast<void*>(m.stored.data()) : m.wide.data());
+  }
+  if (shared >= 0) {
+    Memory &in = list[static_cast<size_t>(shared)], &out = list[output];
+    out.stored = out.before = in.stored;
+    out.wide = in.wide;
+    pointers[output] = pointers[static_cast<size_t>(shared)] = out.stored.data();
+    wide[output] = out.wide.data();
+  }
+  interpret_bounded(trace,
+                    {wide.data(), sample.sizes.data(), sample.numbers.data(), sample.ints.data()});
+  const std::vector<size_t> sizes(sample.sizes.begin(), sample.sizes.end());
+  std::vector<char> scratch(body.scratch_bytes(sizes.data()) + 64);
+  void* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+  const std::vector<int64_t> strides(pointers.size(), 0);
+  body.run({pointers.data(), sizes.data(), sample.numbers.data(), sample.ints.data()},
+           strides.data(), 1, aligned);
+  for (size_t i = 0; i < list.size(); i++)
+    if (static_cast<int>(i) != shared) NRD_TRY(compare(trace, sample, list[i], isa));
+  return {};
+}
+
+}  // namespace
+
+Expected<void> prove_code(const OpTrace& trace, const jit::Target& target,
+                          const CodeProof& options) {
+  std::vector<DType> dtypes = options.dtypes;
+  std::vector<int> ints = options.ints;
+  for (const TraceParam& p : trace.params) {
+    if (p.kind == TraceParamKind::kPointer && options.dtypes.empty()) dtypes.push_back(p.dtype);
+    if (p.kind == TraceParamKind::kInt && options.ints.empty())
+      ints.push_back(static_cast<int>(DType::kF32));
+  }
+  Expected<std::shared_ptr<const Body>> body = compile_trace(trace, dtypes, ints, target);
+  if (!body) return body.error();
+  uint64_t seed = 1000;
+  for (const std::vector<int64_t>& sizes :
+       options.sizes.empty() ? sample_sizes(trace, 1 << 14) : options.sizes)
+    for (Spread spread : {Spread::kNormal, Spread::kSpecial, Spread::kWide}) {
+      Expected<Sample> sample = make_sample(trace, sizes, spread, seed++);
+      if (!sample) return sample.error();
+      sample->ints = ints;
+      NRD_TRY(try_sample(trace, **body, *sample, dtypes, options.in_place, target.isa));
+    }
+  return {};
+}
+
+}  // namespace nrd

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// src/dispatch/compiled.cpp: accepts what compiles, prepares a Program of compiled bodies.
+#include "dispatch/compiled.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "compiler/operator.h"
+#include "graph/program.h"
+
+namespace nrd {
+namespace {
+
+// Outputs beyond half the last-level cache would only push out what is worth keeping.
+bool bypasses_cache(const Desc& desc, const Machine& machine) {
+  double bytes = 0;
+  for (size_t i = 0; i < desc.operands.size(); i++)
+    if (desc.operands[i].present && desc.signature().operands[i].output) {
+      double count = 1;
+      for (int64_t size : desc.operands[i].sizes) count *= static_cast<double>(size);
+      bytes += count * static_cast<double>(byte_size(desc.operands[i].dtype));
+    }
+  return bytes > 0.5 * static_cast<double>(last_level_cache_bytes(machine.profile));
+}
+
+class PreparedCode final : public PreparedKernel {
+ public:
+  PreparedCode(Program program, size_t interpreted)
+      : program_(std::move(program)), uncompiled_(interpreted) {}
+  size_t workspace_bytes() const override { return program_.workspace_bytes(); }
+  Expected<void> run(const Args& args, void* workspace, const Exec& exec) const override {
+    program_.run(args.pointers, workspace, exec);
+    return {};
+  }
+  std::string note() const override {
+    std::string text = program_.converts() ? "converts whole buffers" : "";
+    if (program_.nodes() > 1)
+      text += fmt::format("{}{} operators one after the other", text.empty() ? "" : ", ",
+                          program_.nodes());
+    if (uncompiled_ > 0)
+      text += fmt::format(", {} of them as the compiler made the definition", uncompiled_);
+    return text;
+  }
+  std::string fallback() const override { return note(); }
+
+ private:
+  Program program_;
+  size_t uncompiled_;
+};
+
+class CompiledKernel final : public Kernel {
+ public:
+  explicit CompiledKernel(const Machine& machine)
+      : machine_(machine), isa_(compile_target(machine.isa)), level_(strongest_level()) {}
+
+  std::string isa() const override { return isa_; }
+  std::string name() const override { return "jit_" + isa_; }
+
+  Expected<void> accepts(const Desc& desc) const override {
+    if (desc.device.kind != DeviceKind::kCpu)
+      return make_error({.code = ErrorCode::kUnsupported,
+                         .op = desc.op->name,
+                         .argument = "device",
+                         .got = "cuda",
+                         .allowed = "cpu"});
+    if (desc.op->composite()) return {};
+    Expected<std::shared_ptr<const Body>> body = compile_operator(desc, machine_.isa, {});
+    if (!body) return body.error();
+    return {};
+  }
+
+  Expected<std::unique_ptr<PreparedKernel>> prepare(const Desc& desc,
+                                                    std::span<void* const>) const override {
+    const BodyMaker definitions = build_bodies(Build::kAutovec, level_);
+    const bool bypass = bypasses_cache(desc, machine_);
+    size_t uncompiled = 0;
+    Expected<Program> program = Program::prepare(
+        desc, [&](const Desc& node, bool composite) -> Expected<std::shared_ptr<const Body>> {
+          Expected<std::shared_ptr<const Body>> body =
+              compile_operator(node, machine_.isa, {.non_temporal = bypass && !composite});
+          if (body || !composite) return body;
+          uncompiled++;
+          return definitions(node, composite);
+        });
+    if (!program) return program.error();
+    return std::unique_ptr<PreparedKernel>(
+        std::make_unique<PreparedCode>(std::move(*program), uncompiled));
+  }
+
+ private:
+  int strongest_level() const {
+    int best = 0;
+    for (size_t level = 0; level < kAutovecLevels.size(); level++)
+      for (const IsaLevel& l : isa_levels())
+        if (l.word == kAutovecLevels[level] && machine_.isa.contains(l.required))
+          best = static_cast<int>(level);
+    return best;
+  }
+
+  Machine machine_;
+  std::string isa_;
+  int level_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_compiled_kernel(const Machine& machine) {
+  if (!compile_target(machine.isa).empty()) return std::make_unique<CompiledKernel>(machine);
+  log_once(LogLevel::kWarning,
+           "no generated code here (the system refuses executable memory, the CPU lacks AVX2, or "
+           "this build has no code generator): the definitions run as the compiler vectorised "
+           "them");
+  return nullptr;
+}
+
+}  // namespace nrd

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// src/dispatch/compiled.h: generated code as a kernel of `cpu`.
+#pragma once
+
+#include <memory>
+
+#include "dispatch/kernel.h"
+#include "dispatch/registry.h"
+
+namespace nrd {
+
+// Compiles traces for the machine's best ISA. Composites run node by node, what cannot be
+// compiled as the definition. Null where this build or this system has no generated code; the
+// reason is then said once (log level warning).
+std::unique_ptr<Kernel> make_compiled_kernel(const Machine& machine);
+
+}  // namespace nrd

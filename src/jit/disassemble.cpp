@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// src/jit/disassemble.cpp: generated code as text: Zydis on x86-64, Capstone on aarch64.
+//
+// One line an instruction, "  1a: vaddps zmm0, zmm1, zmm2", then one for the pool, which begins
+// where the lowest operand relative to an instruction points.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "jit/code.h"
+
+#if defined(__x86_64__)
+#include <Zydis/Zydis.h>
+#else
+#include <capstone/capstone.h>
+#endif
+
+namespace nrd::jit {
+
+#if defined(__x86_64__)
+
+namespace {
+
+// Where the operand points, if it is relative to the instruction, else `otherwise`.
+size_t pool_reference(const ZydisDecodedInstruction& instruction,
+                      const ZydisDecodedOperand* operands, size_t at, size_t otherwise) {
+  for (int i = 0; i < instruction.operand_count_visible; i++) {
+    if (operands[i].type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
+    if (operands[i].mem.base != ZYDIS_REGISTER_RIP) continue;
+    return at + instruction.length + static_cast<size_t>(operands[i].mem.disp.value);
+  }
+  return otherwise;
+}
+
+}  // namespace
+
+std::string disassemble(const void* code, size_t bytes) {
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  ZydisFormatter formatter;
+  ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+  std::string text;
+  const auto* begin = static_cast<const uint8_t*>(code);
+  size_t at = 0, pool = bytes;
+  while (at < pool) {
+    ZydisDecodedInstruction instruction;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(
+            ZydisDecoderDecodeFull(&decoder, begin + at, bytes - at, &instruction, operands))) {
+      fmt::format_to(std::back_inserter(text), "{:5x}: .byte {:#04x}\n", at, begin[at]);
+      at++;
+      continue;
+    }
+    pool = std::min(pool, pool_reference(instruction, operands, at, pool));
+    char line[160];
+    ZydisFormatterFormatInstruction(&formatter, &instruction, operands,
+                                    instruction.operand_count_visible, line, sizeof(line), at,
+                                    nullptr);
+    fmt::format_to(std::back_inserter(text), "{:5x}: {}\n", at, line);
+    at += instruction.length;
+  }
+  if (pool < bytes) {
+    fmt::format_to(std::back_inserter(text), "{:5x}: pool, {} bytes\n", pool, bytes - pool);
+  }
+  return text;
+}
+
+#else
+
+namespace {
+
+// Where a load relative to the instruction points, else `otherwise`.
+size_t pool_reference(const cs_insn& instruction, size_t otherwise) {
+  if (instruction.id != ARM64_INS_LDR) return otherwise;
+  const cs_arm64& detail = instruction.detail->arm64;
+  if (detail.op_count != 2 || detail.operands[1].type != ARM64_OP_IMM) return otherwise;
+  return static_cast<size_t>(detail.operands[1].imm);
+}
+
+}  // namespace
+
+std::string disassemble(const void* code, size_t bytes) {
+  csh handle;
+  if (cs_open(CS_ARCH_ARM64, CS_MODE_ARM, &handle) != CS_ERR_OK) return {};
+  cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+  std::string text;
+  const auto* begin = static_cast<const uint8_t*>(code);
+  cs_insn* instruction = cs_malloc(handle);
+  size_t at = 0, pool = bytes;
+  while (at < pool) {
+    const uint8_t* from = begin + at;
+    size_t left = bytes - at;
+    uint64_t address = at;
+    if (cs_disasm_iter(handle, &from, &left, &address, instruction)) {
+      pool = std::min(pool, pool_reference(*instruction, pool));
+      fmt::format_to(std::back_inserter(text), "{:5x}: {} {}\n", at, instruction->mnemonic,
+                     instruction->op_str);
+    } else {
+      fmt::format_to(std::back_inserter(text), "{:5x}: .byte {:#04x}\n", at, begin[at]);
+    }
+    at += 4;
+  }
+  if (pool < bytes) {
+    fmt::format_to(std::back_inserter(text), "{:5x}: pool, {} bytes\n", pool, bytes - pool);
+  }
+  cs_free(instruction, 1);
+  cs_close(&handle);
+  return text;
+}
+
+#endif
+
+}  // namespace nrd::jit

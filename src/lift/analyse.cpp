@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// src/lift/analyse.cpp: the steps from a Function to an OpTrace, in order.
+#include "lift/ifconvert.h"
+#include "lift/loop_exits.h"
+#include "lift/refine.h"
+#include "lift/structure.h"
+
+namespace nrd::lift {
+
+Expected<OpTrace> analyse(Function function, const LiftRequest& request) {
+  try {
+    const FlatParams params(request.signature);
+    NodeFactory factory(function);
+    tidy_exits(function, factory);
+    const LoopTree tree = if_convert(function, factory, request.signature, params);
+    Scev scev(function, factory, tree, params);
+    scev.solve();
+    const LoopTree refined = Refiner(function, factory, tree, scev, params).run();
+    return make_trace(function, factory, refined, scev, params, request);
+  } catch (const NotUnderstood& refusal) {
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .op = request.name,
+                       .argument = "not understood",
+                       .hint = refusal.reason});
+  }
+}
+
+}  // namespace nrd::lift

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// src/lift/build.cpp: machine code -> Function: discover, translate, clean, check.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "lift/cfg.h"
+#include "lift/clean.h"
+#include "lift/graph_edit.h"
+#include "lift/ssa.h"
+
+namespace nrd::lift {
+namespace {
+
+constexpr int kMaxAttempts = 32;
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::micro>(to - from).count();
+}
+
+Function translate(const Code& code, const LiftRequest& request, const Image& image,
+                   FrontEnd& front_end, CallResolver& resolver) {
+  Learned learned;
+  for (int attempt = 0; attempt < kMaxAttempts; attempt++) {
+    try {
+      return SsaBuilder(code, image, front_end, resolver, request.signature, learned).run();
+    } catch (const Restart&) {
+    }
+  }
+  throw Refusal{"the locals of the function overlap in an unusual way"};
+}
+
+// A leaf that must not be part of a result: why.
+std::string objection(const Function& f, const Node& user, NodeId arg) {
+  const Node& node = f[arg];
+  if (node.kind == Kind::kStack)
+    return fmt::format("the address of a local variable is used at {:#x}", user.address);
+  if (node.kind == Kind::kUndef)
+    return fmt::format("a value is used at {:#x} that the function never set", user.address);
+  if (node.type == Type::kV128 || node.type == Type::kFlags)
+    return fmt::format("a whole vector register is used at {:#x}", user.address);
+  return {};
+}
+
+void check_node(const Function& f, const Node& node) {
+  const bool is_access = node.kind == Kind::kLoad || node.kind == Kind::kStore;
+  if (is_access && f[node.args[0]].kind == Kind::kConst)
+    throw Refusal{
+        fmt::format("it {} at {:#x} (in the instruction at {:#x})",
+                    node.kind == Kind::kLoad ? "reads a mutable global" : "writes a global",
+                    f[node.args[0]].bits, node.address)};
+  const auto check = [&](NodeId arg) {
+    if (arg == kNoNode) return;
+    std::string reason = objection(f, node, arg);
+    if (!reason.empty()) throw Refusal{std::move(reason)};
+  };
+  for (const NodeId arg : node.args) check(arg);
+  if (node.kind == Kind::kPhi)
+    for (const NodeId arg : f.blocks[node.index].phis[node.bits].args) check(arg);
+}
+
+// What Function promises: no stack, no undefined values, no globals.
+void check_function(const Function& f) {
+  const std::vector<bool> live = live_nodes(f);
+  for (NodeId id = 0; id < f.nodes.size(); id++)
+    if (live[id]) check_node(f, f[id]);
+  const auto is_undefined = [&](NodeId id) { return id != kNoNode && f[id].kind == Kind::kUndef; };
+  if (is_undefined(f.result)) throw Refusal{"the result is never set"};
+  for (const Block& block : f.blocks)
+    if (block.successors.size() == 2 && is_undefined(block.condition))
+      throw Refusal{
+          fmt::format("a branch in the block at {:#x} depends on flags or a value that "
+                      "the function never set",
+                      block.address)};
+}
+
+std::vector<CodeRange> code_ranges(const Code& code) {
+  std::vector<CodeRange> pieces, ranges;
+  for (const Step& step : code.steps)
+    pieces.push_back({step.instruction.address, step.instruction.length});
+  std::sort(pieces.begin(), pieces.end(),
+            [](const CodeRange& a, const CodeRange& b) { return a.address < b.address; });
+  for (const CodeRange& piece : pieces) {
+    const bool adjoins =
+        !ranges.empty() && piece.address <= ranges.back().address + ranges.back().bytes;
+    if (!adjoins) ranges.push_back({piece.address, 0});
+    CodeRange& range = ranges.back();
+    range.bytes = std::max(range.bytes, piece.address + piece.bytes - range.address);
+  }
+  return ranges;
+}
+
+Function build(const LiftRequest& request, const Image& image, FrontEnd& front_end,
+               LiftStats& stats) {
+  const auto start = Clock::now();
+  CallResolver resolver(image, front_end);
+  const auto entry = reinterpret_cast<uint64_t>(request.function);
+  const Code code = discover(entry, image, front_end, resolver);
+  const auto decoded = Clock::now();
+  Function function = clean(translate(code, request, image, front_end, resolver));
+  merge_blocks(function);
+  find_loops(function);
+  check_function(function);
+  function.code = code_ranges(code);
+  stats.decode_us = microseconds(start, decoded);
+  stats.build_us = microseconds(decoded, Clock::now());
+  stats.instructions = static_cast<int>(code.instructions);
+  stats.blocks = static_cast<int>(function.blocks.size());
+  stats.nodes = static_cast<int>(function.nodes.size());
+  return function;
+}
+
+}  // namespace
+
+Expected<Function> build_function(const LiftRequest& request, const Image& image,
+                                  FrontEnd& front_end, LiftStats* stats) {
+  LiftStats ignored;
+  try {
+    return build(request, image, front_end, stats != nullptr ? *stats : ignored);
+  } catch (const Refusal& refusal) {
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .op = request.name,
+                       .argument = "not understood",
+                       .hint = refusal.reason});
+  }
+}
+
+}  // namespace nrd::lift

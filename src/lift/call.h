@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// src/lift/call.h: calls a function of any signature, with neither a compiler nor libffi.
+#pragma once
+
+#include "lift/lift.h"
+
+namespace nrd::lift {
+
+// Arguments that do not fit into registers. A struct behind a pointer is one argument.
+constexpr size_t kMaxStackArguments = 16;
+
+// Whether call_function can: what it lacks is room for more arguments.
+Expected<void> check_callable(const CSignature& signature);
+
+// Arguments by kind, each list in the order of the parameters with structs flattened into their
+// fields: pointers, integers (sizes and ints, signed or not), floating-point numbers (a float is
+// rounded from its double). `result` may be null; a float comes widened, an integer converted.
+void call_function(const void* function, const CSignature& signature, void* const* pointers,
+                   const int64_t* sizes_and_ints, const double* numbers, double* result);
+
+}  // namespace nrd::lift

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// src/lift/clean.h: after SSA construction: everything is simplified again now that phis have
+// their arguments, and what no result depends on goes.
+#pragma once
+
+#include "lift/function.h"
+
+namespace nrd::lift {
+
+// Marks what stores, conditions and the result depend on. Coverage counters (a constant address
+// that is only ever read to be increased) do not count as stores.
+std::vector<bool> live_nodes(const Function& function);
+
+// Removes trivial phis, blocks behind constant conditions, dead nodes; gives floats that lived in
+// integer registers their type (phis and loads), and whole vector registers the type of the lane
+// that is read. Repeats until nothing changes.
+Function clean(Function function);
+
+}  // namespace nrd::lift

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// src/lift/lift.cpp: the lifter from end to end: build (machine code -> SSA), analyse (SSA ->
+// OpTrace), verify, classify. Traces are remembered as long as the code stays what it was.
+#include "lift/lift.h"
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include "lift/discover.h"
+#include "lift/function.h"
+#include "lift/image.h"
+#include "ops/round_to.h"
+#include "trace/classify.h"
+#include "trace/text.h"
+#include "trace/verify.h"
+
+namespace nrd::lift {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+std::unique_ptr<FrontEnd> front_end_of_this_machine() {
+#if defined(__x86_64__)
+  return make_x86_front_end();
+#elif defined(__aarch64__)
+  return make_a64_front_end();
+#else
+  return nullptr;
+#endif
+}
+
+// The library's own rounding is hidden, so that no symbol table names it.
+const Image& image_with_names() {
+  static const bool registered = [] {
+    register_name(reinterpret_cast<const void*>(&nrd_round_to_f32), "nrd_round_to_f32");
+    return true;
+  }();
+  (void)registered;
+  return process_image();
+}
+
+// FNV-1a over the bytes a trace was lifted from; nothing where they are no longer code.
+std::optional<uint64_t> code_hash(const Image& image, const std::vector<CodeRange>& ranges) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (const CodeRange& range : ranges) {
+    if (image.code_bytes(range.address) < range.bytes) return std::nullopt;
+    const uint8_t* bytes = image.code(range.address);
+    for (uint64_t i = 0; i < range.bytes; i++) hash = (hash ^ bytes[i]) * 0x100000001b3ull;
+  }
+  return hash;
+}
+
+class TraceCache {
+ public:
+  std::optional<OpTrace> find(const void* function, const std::string& signature,
+                              const Image& image) {
+    std::lock_guard lock(mutex_);
+    const Entry* entry = find_entry(function, signature);
+    if (entry == nullptr || code_hash(image, entry->code) != entry->hash) return std::nullopt;
+    return entry->trace;
+  }
+
+  void add(const void* function, std::string signature, const Image& image,
+           std::vector<CodeRange> code, const OpTrace& trace) {
+    const std::optional<uint64_t> hash = code_hash(image, code);
+    if (!hash) return;
+    std::lock_guard lock(mutex_);
+    Entry* entry = find_entry(function, signature);
+    if (entry == nullptr) entry = &entries_.emplace_back();
+    *entry = {function, std::move(signature), std::move(code), *hash, trace};
+  }
+
+ private:
+  struct Entry {
+    const void* function = nullptr;
+    std::string signature;
+    std::vector<CodeRange> code;
+    uint64_t hash = 0;
+    OpTrace trace;
+  };
+
+  Entry* find_entry(const void* function, const std::string& signature) {
+    for (Entry& entry : entries_)
+      if (entry.function == function && entry.signature == signature) return &entry;
+    return nullptr;
+  }
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+TraceCache& cache() {
+  static TraceCache instance;
+  return instance;
+}
+
+Expected<OpTrace> lift_now(const LiftRequest& request, const Image& image, FrontEnd& front_end,
+                           std::vector<CodeRange>& code, LiftStats& stats) {
+  Expected<Function> function = build_function(request, image, front_end, &stats);
+  if (!function) return function.error();
+  code = function->code;
+  const Clock::time_point start = Clock::now();
+  Expected<OpTrace> trace = analyse(std::move(*function), request);
+  if (!trace) return trace.error();
+  if (const Expected<void> sound = verify_trace(*trace); !sound) {
+    Error error = sound.error();
+    error.code = ErrorCode::kInternal;
+    error.op = request.name;
+    return make_error(std::move(error));
+  }
+  trace->name = request.name;
+  trace->op_class = classify(*trace);
+  stats.analyse_us = microseconds_since(start);
+  return trace;
+}
+
+Error no_front_end(const LiftRequest& request) {
+  return make_error({.code = ErrorCode::kUnsupported,
+                     .op = request.name,
+                     .argument = "this build cannot read machine code",
+                     .hint = "build with Zydis (x86-64) or Capstone (aarch64)"});
+}
+
+}  // namespace
+
+Expected<OpTrace> lift_function(const LiftRequest& request, LiftStats* stats) {
+  const Clock::time_point start = Clock::now();
+  LiftStats ignored;
+  LiftStats& used = stats != nullptr ? *stats : ignored;
+  used = {};
+  if (request.function == nullptr)
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .op = request.name,
+                       .argument = "function",
+                       .got = "a null pointer"});
+  const Image& image = image_with_names();
+  std::string signature = signature_text(request.signature);
+  if (std::optional<OpTrace> known = cache().find(request.function, signature, image)) {
+    known->name = request.name;
+    used.total_us = microseconds_since(start);
+    return std::move(*known);
+  }
+  const std::unique_ptr<FrontEnd> front_end = front_end_of_this_machine();
+  if (front_end == nullptr) return no_front_end(request);
+  std::vector<CodeRange> code;
+  Expected<OpTrace> trace = lift_now(request, image, *front_end, code, used);
+  used.total_us = microseconds_since(start);
+  if (trace) cache().add(request.function, std::move(signature), image, std::move(code), *trace);
+  return trace;
+}
+
+std::string dump_lift(const LiftRequest& request) {
+  const std::unique_ptr<FrontEnd> front_end = front_end_of_this_machine();
+  if (front_end == nullptr) return no_front_end(request).message() + "\n";
+  const Image& image = image_with_names();
+  std::string text = request.name + ": " + signature_text(request.signature) + "\n";
+  text += code_text(request, image, *front_end);
+  Expected<Function> function = build_function(request, image, *front_end, nullptr);
+  if (!function) return text + function.error().message() + "\n";
+  text += function_text(*function);
+  Expected<OpTrace> trace = analyse(std::move(*function), request);
+  return text + (trace ? trace_text(*trace) : trace.error().message() + "\n");
+}
+
+}  // namespace nrd::lift

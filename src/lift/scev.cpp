@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// src/lift/scev.cpp: polynomials of nodes. See scev.h.
+#include "lift/scev.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "lift/facts.h"
+#include "lift/simplify.h"
+
+namespace nrd::lift {
+namespace {
+
+bool is_index_type(Type t) { return t == Type::kI32 || t == Type::kI64; }
+
+// Whether shifting right may be taken for dividing: what comes from memory may be negative, or
+// no number at all.
+bool is_loaded(const Function& f, const IntPoly& poly) {
+  for (const PolyTerm& term : poly.terms())
+    for (NodeId atom : term.atoms) {
+      if (atom == kNoNode) break;
+      const Node& n = f[atom];
+      if (n.kind == Kind::kLoad || (n.kind == Kind::kSext && f[n.args[0]].kind == Kind::kLoad))
+        return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+const IntPoly& Scev::of(NodeId node) {
+  if (memo_.size() <= node) memo_.resize(function_.nodes.size() + 64, 0);
+  if (memo_[node] == 0) {
+    IntPoly poly = compute(node);
+    if (poly.is_too_large()) poly = atom(node);
+    if (memo_.size() <= node) memo_.resize(function_.nodes.size() + 64, 0);
+    polys_.push_back(std::move(poly));
+    memo_[node] = static_cast<int>(polys_.size());
+  }
+  return polys_[static_cast<size_t>(memo_[node]) - 1];
+}
+
+IntPoly Scev::atom(NodeId node) {
+  if (function_[node].type == Type::kI64) return IntPoly::atom(node);
+  return IntPoly::atom(factory_.convert(node, Type::kI64, true));
+}
+
+IntPoly Scev::compute(NodeId id) {
+  const Node n = function_[id];
+  switch (n.kind) {
+    case Kind::kConst: return IntPoly(sign_extended(n.bits, n.type));
+    case Kind::kPhi: return is_leaf(n) ? of_leaf(id, n) : atom(id);
+    case Kind::kPure: return of_pure(id, n);
+    case Kind::kTrunc:
+    case Kind::kZext:
+    case Kind::kSext: {
+      const Type from = function_[n.args[0]].type;
+      if (!is_index_type(from) || !is_index_type(n.type)) return atom(id);
+      const IntPoly inner = of(n.args[0]);
+      // Widening something that is an atom only because it was widened: stop here.
+      if (n.type == Type::kI64 && inner.single_atom() == id) return IntPoly::atom(id);
+      return inner;
+    }
+    case Kind::kUDiv:
+    case Kind::kSDiv: return divide_floor(of(n.args[0]), of(n.args[1]));
+    case Kind::kURem:
+    case Kind::kSRem: return modulo_floor(of(n.args[0]), of(n.args[1]));
+    default: return atom(id);
+  }
+}
+
+IntPoly Scev::of_pure(NodeId id, const Node& n) {
+  if (!is_index_type(n.type)) return atom(id);
+  const auto arg = [&](int i) { return of(n.args[static_cast<size_t>(i)]); };
+  const bool by_constant = n.args[1] != kNoNode && function_[n.args[1]].kind == Kind::kConst;
+  const uint64_t count = by_constant ? function_[n.args[1]].bits : 0;
+  switch (n.op) {
+    case TraceOp::kAdd: return arg(0) + arg(1);
+    case TraceOp::kSub: return arg(0) - arg(1);
+    case TraceOp::kNeg: return -arg(0);
+    case TraceOp::kMul: return arg(0) * arg(1);
+    case TraceOp::kShl:
+      return by_constant && count < 62 ? arg(0) * IntPoly(int64_t{1} << count) : atom(id);
+    case TraceOp::kShr:
+    case TraceOp::kSar: {
+      if (!by_constant || count > 62) return atom(id);
+      const IntPoly whole = arg(0);
+      if (is_loaded(function_, whole)) return atom(id);
+      // The sign, as division by a power of two corrects its rounding with it.
+      if (static_cast<int>(count) == type_bits(n.type) - 1) return IntPoly(0);
+      return divide_floor(whole, IntPoly(int64_t{1} << count));
+    }
+    case TraceOp::kAnd: return of_and(id, n);
+    case TraceOp::kOr: return of_or(id, n);
+    case TraceOp::kXor:
+      return by_constant && count == type_mask(n.type) ? IntPoly(-1) - arg(0) : atom(id);
+    case TraceOp::kDivFloor: return divide_floor(arg(0), arg(1));
+    case TraceOp::kModFloor: return modulo_floor(arg(0), arg(1));
+    case TraceOp::kMin:
+    case TraceOp::kMax: return extreme(n.op, arg(0), arg(1));
+    case TraceOp::kSelect: return of_select(id, n);
+    default: return atom(id);
+  }
+}
+
+// Masks of low bits are remainders, masks without them round down.
+IntPoly Scev::of_and(NodeId id, const Node& n) {
+  const Node mask = function_[n.args[1]];
+  if (mask.kind != Kind::kConst) return atom(id);
+  const int64_t bits = sign_extended(mask.bits, mask.type);
+  const IntPoly whole = of(n.args[0]);
+  if (bits > 0 && (bits & (bits + 1)) == 0) return modulo_floor(whole, IntPoly(bits + 1));
+  // The sign bit of what is not negative may be left out of the mask.
+  const auto lowest = static_cast<uint64_t>(bits & -bits);
+  const uint64_t above = static_cast<uint64_t>(bits) + lowest;
+  const bool clears_low_bits =
+      bits != 0 && (above == 0 || above == uint64_t{1} << (type_bits(mask.type) - 1));
+  if (!clears_low_bits || is_loaded(function_, whole)) return atom(id);
+  const IntPoly unit(static_cast<int64_t>(lowest));
+  return divide_floor(whole, unit) * unit;
+}
+
+// 2 * i | 1 is 2 * i + 1.
+IntPoly Scev::of_or(NodeId id, const Node& n) {
+  const Node low = function_[n.args[1]];
+  if (low.kind != Kind::kConst) return atom(id);
+  const IntPoly high = of(n.args[0]);
+  const uint64_t free_below = std::bit_ceil(low.bits + 1);
+  if (low.bits == 0 || low.bits >> 31 != 0 || !high.divided_by(static_cast<int64_t>(free_below)))
+    return atom(id);
+  return high + IntPoly(static_cast<int64_t>(low.bits));
+}
+
+// A choice that a comparison of the two makes is an extremum. One whose arms are equal where the
+// condition fails is no choice.
+IntPoly Scev::of_select(NodeId id, const Node& n) {
+  const IntPoly a = of(n.args[1]), b = of(n.args[2]);
+  const IntPoly difference = a - b;
+  if (difference.is_zero()) return a;
+  for (const bool truth : {true, false}) {
+    std::vector<Fact> facts;
+    collect_facts(function_, *this, n.args[0], truth, facts);
+    const IntPoly &chosen = truth ? a : b, &other = truth ? b : a;
+    const IntPoly gain = chosen - other;
+    for (const Fact& fact : facts) {
+      const bool pinned = fact.kind == FactKind::kAtLeastZero && is_nonnegative(-fact.poly);
+      if ((fact.kind == FactKind::kZero || pinned) && gain.divided_by(fact.poly)) return other;
+      if (fact.kind != FactKind::kAtLeastZero || facts.size() != 1) continue;
+      if (gain == fact.poly || gain == fact.poly + IntPoly(1)) return larger(a, b);
+      if (-gain == fact.poly || -gain == fact.poly + IntPoly(1)) return smaller(a, b);
+    }
+  }
+  return atom(id);
+}
+
+IntPoly Scev::composite(TraceOp op, const IntPoly& a, const IntPoly& b) {
+  const NodeId first = node_of(a);
+  const NodeId made = factory_.pure(op, Type::kI64, first, node_of(b));
+  const Node& n = function_[made];
+  return n.kind == Kind::kConst ? IntPoly(static_cast<int64_t>(n.bits)) : IntPoly::atom(made);
+}
+
+IntPoly Scev::divide_floor(const IntPoly& a, const IntPoly& b) {
+  if (a.is_too_large() || b.is_too_large()) return IntPoly::too_large();
+  if (const auto exact = a.divided_by(b); exact && (b.is_constant() || !a.is_constant()))
+    return *exact;
+  if (!b.is_constant() || b.constant() <= 0) return composite(TraceOp::kDivFloor, a, b);
+  if (const IntPoly plain = without_remainders(a, b); plain != a) return divide_floor(plain, b);
+  const int64_t divisor = b.constant();
+  // Whole multiples come out; what stays has a constant from 0 to divisor - 1.
+  IntPoly whole, rest;
+  for (const PolyTerm& term : a.terms()) {
+    if (term.atoms == kNoAtoms) continue;
+    IntPoly one(1);
+    for (NodeId atom : term.atoms)
+      if (atom != kNoNode) one = one * IntPoly::atom(atom);
+    const bool comes_out = term.coefficient % divisor == 0;
+    (comes_out ? whole : rest)
+        .add_scaled(one, comes_out ? term.coefficient / divisor : term.coefficient);
+  }
+  const int64_t constant = a.constant();
+  const int64_t steps = (constant % divisor < 0) ? constant / divisor - 1 : constant / divisor;
+  whole += IntPoly(steps);
+  const int64_t left = constant - steps * divisor;
+  if (rest.is_zero()) return whole;
+  const int64_t common = std::gcd(rest.content(), divisor);
+  if (common > 1) {
+    const IntPoly smaller_rest = *rest.divided_by(common) + IntPoly(left / common);
+    return whole + divide_floor(smaller_rest, IntPoly(divisor / common));
+  }
+  // (x / p + c) / q is (x + c * p) / (p * q).
+  const NodeId inner = rest.single_atom();
+  if (inner != kNoNode && function_[inner].kind == Kind::kPure &&
+      function_[inner].op == TraceOp::kDivFloor) {
+    const Node quotient = function_[inner];
+    const IntPoly by = of(quotient.args[1]);
+    if (by.is_constant() && by.constant() > 0)
+      return whole + divide_floor(of(quotient.args[0]) + IntPoly(left * by.constant()),
+                                  IntPoly(divisor * by.constant()));
+  }
+  return whole + composite(TraceOp::kDivFloor, rest + IntPoly(left), b);
+}
+
+// n - n % d is d * (n / d).
+IntPoly Scev::without_remainders(const IntPoly& a, const IntPoly& b) {
+  for (const PolyTerm& term : a.terms()) {
+    const NodeId atom = term.atoms[0];
+    if (atom == kNoNode || term.atoms[1] != kNoNode) continue;
+    const Node n = function_[atom];
+    if (n.kind != Kind::kPure || n.op != TraceOp::kModFloor || of(n.args[1]) != b) continue;
+    const IntPoly whole = of(n.args[0]);
+    const IntPoly rest =
+        a - IntPoly(term.coefficient) * IntPoly::atom(atom) + IntPoly(term.coefficient) * whole;
+    if (rest.terms().size() < a.terms().size())
+      return rest - IntPoly(term.coefficient) * b * divide_floor(whole, b);
+  }
+  return a;
+}
+
+IntPoly Scev::modulo_floor(const IntPoly& a, const IntPoly& b) {
+  if (a.is_too_large() || b.is_too_large()) return IntPoly::too_large();
+  if (a.divided_by(b)) return IntPoly(0);
+  if (!b.is_constant() || b.constant() <= 0) return composite(TraceOp::kModFloor, a, b);
+  const int64_t divisor = b.constant();
+  IntPoly rest;
+  for (const PolyTerm& term : a.terms()) {
+    int64_t coefficient = term.coefficient % divisor;
+    if (term.atoms == kNoAtoms && coefficient < 0) coefficient += divisor;
+    IntPoly one(1);
+    for (NodeId atom : term.atoms)
+      if (atom != kNoNode) one = one * IntPoly::atom(atom);
+    rest.add_scaled(one, coefficient);
+  }
+  if (rest.is_constant()) return rest;
+  return composite(TraceOp::kModFloor, rest, b);
+}
+
+IntPoly Scev::extreme(TraceOp op, const IntPoly& a, const IntPoly& b) {
+  if (a.is_too_large() || b.is_too_large()) return IntPoly::too_large();
+  const bool is_max = op == TraceOp::kMax;
+  if (is_nonnegative(a - b)) return is_max ? a : b;
+  if (is_nonnegative(b - a)) return is_max ? b : a;
+  return composite(op, a, b);
+}
+
+NodeId Scev::node_of(const IntPoly& poly) {
+  if (poly.is_too_large()) give_up("an index has too many factors");
+  NodeId sum = kNoNode;
+  for (const PolyTerm& term : poly.terms()) {
+    NodeId product = kNoNode;
+    for (NodeId atom : term.atoms) {
+      if (atom == kNoNode) break;
+      product = product == kNoNode ? atom : factory_.pure(TraceOp::kMul, Type::kI64, product, atom);
+    }
+    const NodeId factor = factory_.constant(Type::kI64, static_cast<uint64_t>(term.coefficient));
+    if (product == kNoNode)
+      product = factor;
+    else if (term.coefficient != 1)
+      product = factory_.pure(TraceOp::kMul, Type::kI64, product, factor);
+    sum = sum == kNoNode ? product : factory_.pure(TraceOp::kAdd, Type::kI64, sum, product);
+  }
+  return sum == kNoNode ? factory_.constant(Type::kI64, 0) : sum;
+}
+
+bool Scev::is_nonnegative(const IntPoly& poly) {
+  for (const PolyTerm& term : poly.terms()) {
+    if (term.coefficient < 0) return false;
+    for (NodeId atom : term.atoms)
+      if (atom != kNoNode && !is_nonnegative_atom(atom)) return false;
+  }
+  return !poly.is_too_large();
+}
+
+bool Scev::is_nonnegative_atom(NodeId atom) {
+  const Node n = function_[atom];
+  const auto arg = [&](int i) { return is_nonnegative(of(n.args[static_cast<size_t>(i)])); };
+  switch (n.kind) {
+    case Kind::kArg: {
+      if (n.index >= params_.list.size()) return false;
+      const CKind kind = params_.list[n.index].kind;
+      return kind == CKind::kUInt64 || kind == CKind::kInt64 || kind == CKind::kPointer ||
+             kind == CKind::kUInt32;
+    }
+    case Kind::kSext:
+      return function_[n.args[0]].kind == Kind::kArg && is_nonnegative_atom(n.args[0]);
+    case Kind::kZext: return true;
+    case Kind::kPhi: return is_leaf(n) && leaf_role(n) == LeafRole::kIv;
+    case Kind::kPure:
+      if (n.op == TraceOp::kDivFloor) return arg(0);
+      if (n.op == TraceOp::kModFloor || n.op == TraceOp::kUToI64) return true;
+      if (n.op == TraceOp::kMin) return arg(0) && arg(1);
+      return n.op == TraceOp::kMax && (arg(0) || arg(1));
+    default: return false;
+  }
+}
+
+bool Scev::varies_in(const IntPoly& poly, int region) {
+  for (const PolyTerm& term : poly.terms())
+    for (NodeId atom : term.atoms)
+      if (atom != kNoNode && scopes_.varies_in(atom, region)) return true;
+  return false;
+}
+
+}  // namespace nrd::lift

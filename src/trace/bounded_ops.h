@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// src/trace/bounded_ops.h: one operation on bounded values. Private to bounded.cpp.
+#pragma once
+
+#include <limits>
+
+#include "trace/trace.h"
+
+namespace nrd::bounded {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A value of any type. Integers and bools are in `integer`; a bool with a bound is undecided.
+struct Slot {
+  double value = 0;
+  double bound = 0;
+  int64_t integer = 0;
+  double magnitude = 0;  // of a sum on its way: of all finite terms together
+  double terms = 0;      // of a sum on its way: how many
+};
+
+// Any operation but leaves, memory and loops. Arguments that the op does not have are ignored.
+Slot apply(const OpTrace& trace, const Value& v, const Slot& a, const Slot& b, const Slot& c);
+
+// The chosen one of two, with a bound that covers the other where the choice is undecided.
+Slot choose(TraceType type, const Slot& condition, const Slot& yes, const Slot& no);
+
+// A finished float result: own rounding added, f32's range observed. `units` of half a last place;
+// `granule`: whether results below the normal range are rounded too (not those of sums).
+Slot rounded(TraceType type, double value, double bound, double units, bool granule);
+
+// The next partial sum, without any rounding: sum_done adds that of all terms at once.
+Slot sum_step(const Value& v, const Slot& sum, const Slot& a, const Slot& b);
+Slot sum_done(TraceType type, const Slot& sum);
+
+// Operations whose results or arguments are integers or bools.
+Slot apply_integer(const OpTrace& trace, const Value& v, const Slot& a, const Slot& b);
+Slot compare(const OpTrace& trace, const Value& v, const Slot& a, const Slot& b);
+Slot convert(TraceOp op, TraceType from, TraceType to, const Slot& a);
+
+}  // namespace nrd::bounded

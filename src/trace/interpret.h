@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// src/trace/interpret.h: runs a trace as its scalar function would: in source order, every value in
+// its own type, with the host's libm.
+#pragma once
+
+#include "trace/trace.h"
+
+namespace nrd {
+
+// Arguments by kind, each list in the order of the trace's parameters.
+struct TraceArgs {
+  void* const* pointers = nullptr;  // elements in the parameters' dtypes
+  const int64_t* sizes = nullptr;
+  const double* numbers = nullptr;  // an f32 number is rounded to f32
+  const int* ints = nullptr;
+  float (*round_to)(float, int) = nullptr;  // nrd_round_to_f32, for traces with kRoundTo
+};
+
+// The trace must be one that verify_trace accepts; memory is not checked.
+void interpret(const OpTrace& trace, const TraceArgs& args);
+
+}  // namespace nrd

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// src/trace/sample.cpp: deterministic arguments from a counter-based generator.
+#include "trace/sample.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "trace/footprint.h"
+
+namespace nrd {
+namespace {
+
+// Enough for every sample; an index whose bound is loose would ask for gigabytes.
+constexpr int64_t kMostElements = int64_t{1} << 22;
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  uint64_t next() {  // splitmix64
+    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  int64_t below(int64_t n) { return static_cast<int64_t>(next() % static_cast<uint64_t>(n)); }
+  double normal() {  // the sum of four is close enough
+    return (uniform() + uniform() + uniform() + uniform() - 2.0) * 1.7;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+double special(Random& random) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double kValues[] = {0.0,  -0.0,  kInf,  -kInf, kNan, 1e-40, -1e-45,
+                                       3e38, -3e38, 1e-30, -1e20, 1.0,  -1.0,  88.8,
+                                       -104, 0.5,   7.0,   -7.0,  1e6,  65520, 449};
+  return kValues[random.below(std::size(kValues))];
+}
+
+double draw(Random& random, Spread spread) {
+  switch (spread) {
+    case Spread::kNormal: return random.normal();
+    case Spread::kWide: return random.normal() * std::exp((random.uniform() - 0.5) * 27.0);
+    case Spread::kSpecial: return random.below(4) == 0 ? special(random) : random.normal();
+  }
+  return 0;
+}
+
+void put(char* at, DType dtype, Random& random, Spread spread) {
+  auto write = [at](auto value) { std::memcpy(at, &value, sizeof value); };
+  switch (dtype) {
+    case DType::kF64: return write(draw(random, spread));
+    case DType::kI32: return write(static_cast<int32_t>(random.below(kLoadedIntegers)));
+    case DType::kI8:
+    case DType::kU8: return write(static_cast<uint8_t>(random.next()));
+    default: return write(static_cast<float>(draw(random, spread)));
+  }
+}
+
+}  // namespace
+
+std::string Sample::text() const { return fmt::format("sizes {}", fmt::join(sizes, " ")); }
+
+Expected<Sample> make_sample(const OpTrace& trace, std::vector<int64_t> sizes, Spread spread,
+                             uint64_t seed) {
+  Random random(seed);
+  Sample sample;
+  sample.sizes = std::move(sizes);
+  sample.elements = footprint(trace, sample.sizes, kLoadedIntegers);
+  size_t pointer = 0;
+  for (const TraceParam& p : trace.params) {
+    if (p.kind == TraceParamKind::kNumber) sample.numbers.push_back(0.1 + 3.0 * random.uniform());
+    if (p.kind == TraceParamKind::kInt)
+      sample.ints.push_back(2 + static_cast<int>(random.below(5)));
+    if (p.kind != TraceParamKind::kPointer) continue;
+    const int64_t count = sample.elements[pointer++];
+    if (count < 0 || count > kMostElements)
+      return make_error({.code = ErrorCode::kUnsupported,
+                         .op = trace.name,
+                         .argument = p.name,
+                         .got = "an index that cannot be bounded by the sizes"});
+    const size_t bytes = byte_size(p.dtype);
+    std::vector<char> buffer(static_cast<size_t>(count) * bytes);
+    for (size_t i = 0; i < static_cast<size_t>(count); i++)
+      put(buffer.data() + i * bytes, p.dtype, random, spread);
+    sample.buffers.push_back(std::move(buffer));
+  }
+  return sample;
+}
+
+std::vector<std::vector<int64_t>> sample_sizes(const OpTrace& trace, int64_t most_points) {
+  static constexpr int64_t kSizes[] = {0, 1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 65, 100, 130, 257};
+  size_t count = 0;
+  for (const TraceParam& p : trace.params) count += p.kind == TraceParamKind::kSize;
+  std::vector<std::vector<int64_t>> list;
+  auto add = [&](std::vector<int64_t> sizes) {
+    double points = 1;
+    for (int64_t n : sizes) points *= static_cast<double>(n);
+    if (points <= static_cast<double>(most_points)) list.push_back(std::move(sizes));
+  };
+  if (count == 0) return {{}};
+  for (int64_t n : kSizes) add(std::vector<int64_t>(count, n));
+  Random random(count);
+  for (int mixed = 0; count > 1 && mixed < 12; mixed++) {
+    std::vector<int64_t> sizes;
+    for (size_t i = 0; i < count; i++)
+      sizes.push_back(kSizes[random.below(std::size(kSizes) - (mixed % 2 ? 4 : 0))]);
+    add(std::move(sizes));
+  }
+  return list;
+}
+
+}  // namespace nrd
