@@ -30,7 +30,9 @@ TEST(ProcessImage, CodeIsReadable) {
   const uint64_t code = address_of(&helper);
   ASSERT_GT(image.code_bytes(code), 0u);
   EXPECT_EQ(address_of(image.code(code)), code);
+#if defined(__x86_64__)  // elsewhere constants may share the segment of the code
   EXPECT_EQ(image.code_bytes(address_of(&constant_number)), 0u);
+#endif
   EXPECT_EQ(image.code_bytes(address_of(&changing_number)), 0u);
 }
 
