@@ -3,11 +3,14 @@
 # `autovec`, without the decoder of the target's machine users' functions are not lifted.
 # NEREID_CODEGEN=ON makes their absence an error; the presets do.
 option(NEREID_CODEGEN "Fail when a library that the compiler needs is missing" OFF)
+set(NEREID_WITHOUT "" CACHE STRING "Build as if these were missing: asmjit, zydis, capstone")
 
 function(nereid_find_codegen name header library)
   find_path(NEREID_${name}_INCLUDE "${header}")
   find_library(NEREID_${name}_LIBRARY "${library}")
-  if(NEREID_${name}_INCLUDE AND NEREID_${name}_LIBRARY)
+  if("${name}" IN_LIST NEREID_WITHOUT)
+    set(NEREID_HAS_${name} OFF PARENT_SCOPE)
+  elseif(NEREID_${name}_INCLUDE AND NEREID_${name}_LIBRARY)
     add_library(nereid_${name} INTERFACE)
     target_include_directories(nereid_${name} SYSTEM INTERFACE "${NEREID_${name}_INCLUDE}")
     target_link_libraries(nereid_${name} INTERFACE "${NEREID_${name}_LIBRARY}")
@@ -24,6 +27,13 @@ endfunction()
 nereid_find_codegen(asmjit asmjit/asmjit.h asmjit)
 nereid_find_codegen(zydis Zydis/Zydis.h Zydis)
 nereid_find_codegen(capstone capstone/capstone.h capstone)
+
+# The decoder of the machine that we build for: it reads the catalogue and users' functions.
+set(NEREID_HAS_decoder OFF)
+if((NEREID_ARCH STREQUAL "x86" AND NEREID_HAS_zydis)
+   OR (NEREID_ARCH STREQUAL "a64" AND NEREID_HAS_capstone))
+  set(NEREID_HAS_decoder ON)
+endif()
 
 # Debian's libasmjit.a is made for programs: its one reference to `stderr` does not link into a
 # shared library. We take a copy in which the reference has another name, a variable of ours

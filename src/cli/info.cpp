@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "cli/session.h"
+#include "compiler/parts.h"
 #include "dispatch/devices.h"
 #include "version.h"
 #include "workbench/environment.h"
@@ -33,6 +34,11 @@ void show_machine(const Machine& machine) {
   std::cout << fmt::format(
       "nominal {:.0f} GFLOP/s f32 a core at {:.2f} GHz, {:.0f} GB/s a socket\n", p.nominal.f32_fma,
       p.nominal_ghz, p.nominal_dram_gbps);
+}
+
+void show_compiler(const Machine& machine) {
+  for (const std::string& line : describe_compiler(machine.isa))
+    std::cout << "jit     " << line << "\n";
 }
 
 void show_devices() {
@@ -78,6 +84,7 @@ void add_info(CLI::App& app, Session& session) {
   verb->callback([&session, peaks, threads] {
     const Machine& machine = session.registry().machine();
     show_machine(machine);
+    show_compiler(machine);
     show_devices();
     if (*peaks) show_peaks(machine, *threads);
     std::cout << "environment\n";

@@ -11,15 +11,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "jit/allocate.h"
-#include "jit/asmjit.h"
-#include "jit/ir.h"
+#include "jit/emitter.h"
 #include "jit/op_info.h"
-#include "jit/x86_pool.h"
 
 namespace nrd::jit {
 
@@ -35,12 +30,9 @@ struct A64Narrow;  // an f8 format
 
 bool a64_compares_twice(Predicate predicate);  // two instructions and a temporary
 
-class A64Emitter {
+class A64Emitter final : public Emitter<a64::Assembler> {
  public:
   A64Emitter(const Program& program, const Target& target, const Allocation& where);
-  A64Emitter(const A64Emitter&) = delete;
-  A64Emitter& operator=(const A64Emitter&) = delete;
-  Expected<std::vector<uint8_t>> run();
 
  private:
   using Vec = a64::Vec;
@@ -52,34 +44,28 @@ class A64Emitter {
     int32_t block = 0, small = 0, saved_small = 0, buffers = 0, saved_vectors = 0, vectors = 0;
     int32_t size = 0;
   };
-  struct CallStub {
-    size_t instruction;
-    asmjit::Label begin, back;
-  };
 
   // a64_frame.cpp
-  void emit(const Inst& inst);
+  bool lanes_fit() const override;
+  int code_alignment() const override { return 16; }
+  int pool_alignment() const override { return 16; }
+  void release_temporaries() override { next_vector_ = 0; }
   void find_kept_registers();
   void lay_out_frame();
-  void prologue();
-  void epilogue();
+  void prologue() override;
+  void epilogue() override;
   void move_kept_registers(bool is_save);
   void move_stack(int32_t bytes);
-  void call_stub(const CallStub& stub);
+  void call_stub(const CallStub& stub) override;
   void move_live_registers(size_t instruction, bool is_save);
   void pass_argument(uint32_t reg, int index, bool registers_only);
-  void emit_pool();
-  Expected<std::vector<uint8_t>> finish_code();
 
   // a64_operands.cpp
-  int lanes() const { return program_.lanes; }
-  const Location& where(uint32_t reg) const { return allocation_.where[reg]; }
-  bool in_memory(uint32_t reg) const { return where(reg).kind != Location::kRegister; }
   Vec arrange(Vec v, Lane lane) const;  // its lanes: 4s, 2s or 2d
   Vec temporary(Lane lane);
   Vec use(uint32_t reg, Lane lane);     // in a register, loaded if need be
   Vec define(uint32_t reg, Lane lane);  // stored by finish() if it has a slot
-  void finish();
+  void finish() override;
   void load_place(Vec to, uint32_t reg);  // from its slot, or the constant
   void set_constant(Vec to, const Inst& inst);
   void set_splat32(Vec to, uint32_t bits);
@@ -95,10 +81,9 @@ class A64Emitter {
   a64::Mem address(const Mem& mem, int size);          // of one access; may use x16 and x17
   Gp address_register(const Mem& mem);                 // the same in a register
   void walk_from(const Mem& mem);                      // the same in x16, which may then be changed
-  void fail(std::string_view message) { errors_.add(message); }
 
   // a64_vector.cpp
-  void emit_vector(const Inst& inst);
+  void emit_vector(const Inst& inst) override;
   void unary(const Inst& inst, InstId id);
   void binary(const Inst& inst);
   void bitwise(const Inst& inst);
@@ -137,31 +122,20 @@ class A64Emitter {
   Vec narrow_f8(Vec a, const A64Narrow& format);
 
   // a64_scalar.cpp
-  void emit_scalar(const Inst& inst);
+  void emit_scalar(const Inst& inst) override;
+  void jump(asmjit::Label to) override { a_.b(to); }
   void gpr_binary(const Inst& inst, Gp to);
   void gpr_shift(const Inst& inst, Gp to);
   Gp second_gpr(const Inst& inst);
   void compare_gprs(const Inst& inst);
-  bool branch(size_t index);  // true: the jump behind it is done too
+  bool branch(size_t index) override;
 
-  const Program& program_;
-  const Target& target_;
-  const Allocation& allocation_;
-  EncodingErrors errors_;
-  asmjit::CodeHolder code_;
-  a64::Assembler a_;
-  X86Pool pool_;
-  asmjit::Label pool_label_;
   Frame frame_;
-  bool has_calls_ = false, any_f64_ = false;
-  size_t at_ = 0;
+  bool any_f64_ = false;
   int next_vector_ = 0;
   uint32_t pending_slot_ = kNoReg;
   Vec pending_;
-  std::vector<asmjit::Label> labels_;
-  std::vector<CallStub> stubs_;
   std::vector<uint8_t> kept_gprs_, kept_vectors_;  // the caller's, which the program uses
-  std::vector<const Inst*> constants_;             // of each register, or null
 };
 
 }  // namespace nrd::jit

@@ -19,64 +19,12 @@ int32_t round_to_16(int32_t bytes) { return (bytes + 15) / 16 * 16; }
 }  // namespace
 
 A64Emitter::A64Emitter(const Program& program, const Target& target, const Allocation& where)
-    : program_(program), target_(target), allocation_(where) {
-  code_.init(asmjit::Environment(asmjit::Arch::kAArch64));
-  code_.setErrorHandler(&errors_);
-  code_.attach(&a_);
-  constants_.assign(program.registers.size(), nullptr);
-  for (const Inst& inst : program.code) {
-    if (inst.op == Op::kConst) constants_[inst.dst] = &inst;
-    has_calls_ |= inst.op == Op::kCallLanes;
-    any_f64_ |= inst.lane == Lane::kF64;
-  }
+    : Emitter(program, target, where, asmjit::Arch::kAArch64) {
+  for (const Inst& inst : program.code) any_f64_ |= inst.lane == Lane::kF64;
 }
 
-Expected<std::vector<uint8_t>> A64Emitter::run() {
-  if (lanes() != target_.lanes(true) && (any_f64_ || lanes() != target_.lanes(false))) {
-    fail("the number of lanes does not fit the target");
-    return finish_code();
-  }
-  pool_label_ = a_.newLabel();
-  labels_.resize(program_.labels);
-  for (asmjit::Label& label : labels_) label = a_.newLabel();
-  find_kept_registers();
-  lay_out_frame();
-  prologue();
-  for (at_ = 0; at_ < program_.code.size(); at_++) {
-    next_vector_ = 0;
-    emit(program_.code[at_]);
-    finish();
-  }
-  for (const CallStub& stub : stubs_) call_stub(stub);
-  emit_pool();
-  return finish_code();
-}
-
-void A64Emitter::emit(const Inst& inst) {
-  switch (inst.op) {
-    case Op::kLabel: a_.bind(labels_[inst.label]); return;
-    case Op::kJump: a_.b(labels_[inst.label]); return;
-    case Op::kBranch:
-    case Op::kBranchAny:
-      if (branch(at_)) at_++;
-      return;
-    case Op::kLoopBegin: a_.align(asmjit::AlignMode::kCode, 16); return;
-    case Op::kLoopEnd: return;
-    case Op::kReturn: epilogue(); return;
-    case Op::kCallLanes: {
-      const CallStub stub = {at_, a_.newLabel(), a_.newLabel()};
-      stubs_.push_back(stub);
-      a_.b(stub.begin);
-      a_.bind(stub.back);
-      return;
-    }
-    default: break;
-  }
-  if (inst.op >= Op::kGBlock) {
-    emit_scalar(inst);
-  } else {
-    emit_vector(inst);
-  }
+bool A64Emitter::lanes_fit() const {
+  return lanes() == target_.lanes(true) || (!any_f64_ && lanes() == target_.lanes(false));
 }
 
 // ---- frame ----
@@ -139,6 +87,8 @@ void A64Emitter::move_kept_registers(bool is_save) {
 }
 
 void A64Emitter::prologue() {
+  find_kept_registers();
+  lay_out_frame();
   if (frame_.size == 0) return;
   move_stack(-frame_.size);
   if (has_calls_) {
@@ -224,24 +174,6 @@ void A64Emitter::call_stub(const CallStub& stub) {
   move_live_registers(stub.instruction, false);
   if (!in_memory(inst.dst)) a_.ldr(a64::v(where(inst.dst).reg), buffer(2));
   a_.b(stub.back);
-}
-
-// ---- the end ----
-
-void A64Emitter::emit_pool() {
-  if (pool_.bytes().empty()) return;
-  a_.align(asmjit::AlignMode::kCode, 16);  // nops, for whoever disassembles
-  a_.bind(pool_label_);
-  a_.embed(pool_.bytes().data(), pool_.bytes().size());
-}
-
-Expected<std::vector<uint8_t>> A64Emitter::finish_code() {
-  if (!errors_.first().empty()) {
-    return make_error({.code = ErrorCode::kInternal, .op = program_.name, .got = errors_.first()});
-  }
-  // One section, every label bound in it: nothing is left to relocate.
-  const asmjit::CodeBuffer& buffer = code_.textSection()->buffer();
-  return std::vector<uint8_t>(buffer.begin(), buffer.end());
 }
 
 }  // namespace nrd::jit

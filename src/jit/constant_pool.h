@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/jit/x86_pool.h: the constants behind the code, each kept once.
+// src/jit/constant_pool.h: the constants behind the code, each kept once.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace nrd::jit {
 
-class X86Pool {
+class ConstantPool {
  public:
   // The offset of these bytes, aligned to their number (a power of two).
   uint32_t add(std::span<const uint8_t> value) {

@@ -6,24 +6,6 @@
 
 namespace nrd::jit {
 
-#if defined(__x86_64__)
-extern const Backend kAvx512Backend, kAvx2Backend;
-#elif defined(__aarch64__)
-extern const Backend kNeonBackend;
-#endif
-
-std::span<const Backend* const> backends() {
-#if defined(__x86_64__)
-  static constexpr const Backend* kBackends[] = {&kAvx512Backend, &kAvx2Backend};
-  return kBackends;
-#elif defined(__aarch64__)
-  static constexpr const Backend* kBackends[] = {&kNeonBackend};
-  return kBackends;
-#else
-  return {};
-#endif
-}
-
 std::vector<const Target*> targets(const IsaSet& isa) {
   std::vector<const Target*> found;
   for (const Backend* backend : backends()) {

@@ -7,15 +7,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
-#include <vector>
 
-#include "base/error.h"
-#include "jit/allocate.h"
-#include "jit/asmjit.h"
-#include "jit/ir.h"
+#include "jit/emitter.h"
 #include "jit/op_info.h"
-#include "jit/x86_pool.h"
 
 namespace nrd::jit {
 
@@ -42,13 +36,10 @@ inline constexpr uint8_t kX86Gprs[] = {7, 6, 1, 8, 9, 10, 11, 3, 5, 12, 13, 14, 
 // What both instruction sets ask of the allocator.
 Needs x86_needs(const Inst& inst);
 
-class X86Emitter {
+class X86Emitter : public Emitter<x86::Assembler> {
  public:
   X86Emitter(const Program& program, const Target& target, const Allocation& where);
-  X86Emitter(const X86Emitter&) = delete;
-  X86Emitter& operator=(const X86Emitter&) = delete;
-  virtual ~X86Emitter();
-  Expected<std::vector<uint8_t>> run();
+  ~X86Emitter() override;
 
  protected:
   using Vec = x86::Vec;
@@ -79,10 +70,7 @@ class X86Emitter {
   virtual void restore_mask(uint32_t, const x86::Mem&) {}
 
   // ---- operands (x86_operands.cpp) ----
-  int lanes() const { return program_.lanes; }
   int bytes(Lane lane) const { return program_.lanes * lane_bytes(lane); }
-  const Location& where(uint32_t reg) const { return allocation_.where[reg]; }
-  bool in_memory(uint32_t reg) const { return where(reg).kind != Location::kRegister; }
   static Vec vec(uint32_t physical, int bytes);
   Vec temporary(int bytes);
   x86::KReg mask_temporary();
@@ -101,7 +89,6 @@ class X86Emitter {
   asmjit::Operand gpr_operand(uint32_t reg);  // register or slot
   x86::Mem address(const Mem& mem);           // may use rax; rdx is free afterwards
   void move(Vec to, Vec from);
-  void fail(std::string_view message) { errors_.add(message); }
 
   // ---- conversions (x86_convert.cpp) ----
   // Raw elements, in memory or in a register, to lanes; `mask` makes the first step a masked,
@@ -109,39 +96,26 @@ class X86Emitter {
   void widen(Vec to, const asmjit::Operand& from, DType dtype, const x86::KReg* mask = nullptr);
   Vec narrow(Vec a, DType dtype);  // codes of a bf16 or f8 in 32-bit lanes, in a temporary
 
-  const Program& program_;
-  const Target& target_;
-  const Allocation& allocation_;
-  EncodingErrors errors_;
-  asmjit::CodeHolder code_;
-  x86::Assembler a_;
-  X86Pool pool_;
-  asmjit::Label pool_label_;
-
  private:
   struct Frame {
     int32_t buffers = 0, saved_vectors = 0, small = 0, saved_small = 0, block = 0, old_rsp = 0;
     int32_t size = 0;
   };
-  struct CallStub {
-    size_t instruction;
-    asmjit::Label begin, back;
-  };
 
   // x86_frame.cpp
+  bool lanes_fit() const override;
+  int code_alignment() const override { return 32; }
+  int pool_alignment() const override { return 64; }
   void lay_out_frame();
-  void prologue();
-  void epilogue();
-  void call_stub(const CallStub& stub);
+  void prologue() override;
+  void epilogue() override;
+  void call_stub(const CallStub& stub) override;
   void move_live_registers(size_t instruction, bool is_save);
   void pass_argument(uint32_t reg, int index, int bytes, bool registers_only);
-  void emit_pool();
-  Expected<std::vector<uint8_t>> finish_code();
 
   // x86_emitter.cpp
-  void emit(const Inst& inst);
-  void emit_vector(const Inst& inst);
-  void finish();
+  void emit_vector(const Inst& inst) override;
+  void finish() override;
   void unary(const Inst& inst, InstId id, Lane to, Lane from);
   void binary(const Inst& inst, const X86Forms& forms);
   void shift(const Inst& inst);
@@ -166,24 +140,25 @@ class X86Emitter {
   void skip_from_count(const Inst& inst, int lane, asmjit::Label done);
 
   // x86_scalar.cpp
-  void emit_scalar(const Inst& inst);
+  void emit_scalar(const Inst& inst) override;
+  void jump(asmjit::Label to) override { a_.jmp(to); }
   void gpr_binary(const Inst& inst, Gp to);
   void gpr_min_max(const Inst& inst, Gp to);
   void gpr_divide(const Inst& inst, Gp to);
   asmjit::Operand second_operand(const Inst& inst);
-  bool branch(size_t index);  // true: the jump behind it is done too
+  bool branch(size_t index) override;
+
+  void release_temporaries() override {
+    next_vector_ = next_mask_ = 0;
+    shared_vector_ = shared_mask_ = -1;
+  }
 
   Frame frame_;
   int vector_bytes_ = 0;  // the widest of the program
-  bool has_calls_ = false;
-  size_t at_ = 0;
   int next_vector_ = 0, next_mask_ = 0;
   int shared_vector_ = -1, shared_mask_ = -1;
   uint32_t pending_slot_ = kNoReg;
   Vec pending_;
-  std::vector<asmjit::Label> labels_;
-  std::vector<CallStub> stubs_;
-  std::vector<const Inst*> constants_;  // of each register, or null
 };
 
 }  // namespace nrd::jit

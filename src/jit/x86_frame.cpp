@@ -27,68 +27,17 @@ bool uses_buffers(const Inst& inst) {
 }  // namespace
 
 X86Emitter::X86Emitter(const Program& program, const Target& target, const Allocation& where)
-    : program_(program), target_(target), allocation_(where) {
-  code_.init(asmjit::Environment(asmjit::Arch::kX64));
-  code_.setErrorHandler(&errors_);
-  code_.attach(&a_);
-  constants_.assign(program.registers.size(), nullptr);
+    : Emitter(program, target, where, asmjit::Arch::kX64) {
   bool any_f64 = false;
-  for (const Inst& inst : program.code) {
-    if (inst.op == Op::kConst) constants_[inst.dst] = &inst;
-    has_calls_ |= inst.op == Op::kCallLanes;
+  for (const Inst& inst : program.code)
     any_f64 |= inst.lane == Lane::kF64 || inst.op == Op::kF32ToF64 || inst.op == Op::kI32ToF64;
-  }
   vector_bytes_ = program.lanes * (any_f64 ? 8 : 4);
 }
 
 X86Emitter::~X86Emitter() = default;
 
-Expected<std::vector<uint8_t>> X86Emitter::run() {
-  if (vector_bytes_ > target_.vector_bytes || program_.lanes * 8 < target_.vector_bytes) {
-    fail("the number of lanes does not fit the target");
-    return finish_code();
-  }
-  pool_label_ = a_.newLabel();
-  labels_.resize(program_.labels);
-  for (asmjit::Label& label : labels_) label = a_.newLabel();
-  lay_out_frame();
-  prologue();
-  for (at_ = 0; at_ < program_.code.size(); at_++) {
-    next_vector_ = next_mask_ = 0;
-    shared_vector_ = shared_mask_ = -1;
-    emit(program_.code[at_]);
-    finish();
-  }
-  for (const CallStub& stub : stubs_) call_stub(stub);
-  emit_pool();
-  return finish_code();
-}
-
-void X86Emitter::emit(const Inst& inst) {
-  switch (inst.op) {
-    case Op::kLabel: a_.bind(labels_[inst.label]); return;
-    case Op::kJump: a_.jmp(labels_[inst.label]); return;
-    case Op::kBranch:
-    case Op::kBranchAny:
-      if (branch(at_)) at_++;
-      return;
-    case Op::kLoopBegin: a_.align(asmjit::AlignMode::kCode, 32); return;
-    case Op::kLoopEnd: return;
-    case Op::kReturn: epilogue(); return;
-    case Op::kCallLanes: {
-      const CallStub stub = {at_, a_.newLabel(), a_.newLabel()};
-      stubs_.push_back(stub);
-      a_.jmp(stub.begin);
-      a_.bind(stub.back);
-      return;
-    }
-    default: break;
-  }
-  if (inst.op >= Op::kGBlock) {
-    emit_scalar(inst);
-  } else {
-    emit_vector(inst);
-  }
+bool X86Emitter::lanes_fit() const {
+  return vector_bytes_ <= target_.vector_bytes && program_.lanes * 8 >= target_.vector_bytes;
 }
 
 // ---- frame ----
@@ -125,6 +74,7 @@ void X86Emitter::lay_out_frame() {
 }
 
 void X86Emitter::prologue() {
+  lay_out_frame();
   for (uint8_t physical : kCalleeSaved) {
     if (allocation_.used_gprs >> physical & 1) a_.push(x86::gpq(physical));
   }
@@ -192,7 +142,6 @@ void X86Emitter::pass_argument(uint32_t reg, int index, int bytes, bool register
 void X86Emitter::call_stub(const CallStub& stub) {
   const Inst& inst = program_.code[stub.instruction];
   const int width = bytes(inst.lane);
-  at_ = stub.instruction;
   a_.bind(stub.begin);
   move_live_registers(stub.instruction, true);
   for (bool registers_only : {true, false}) {
@@ -216,23 +165,6 @@ void X86Emitter::call_stub(const CallStub& stub) {
     a_.emit(Id::kIdVmovups, vec(where(inst.dst).reg, width), buffer(2));
   }
   a_.jmp(stub.back);
-}
-
-// ---- the end ----
-
-void X86Emitter::emit_pool() {
-  a_.align(asmjit::AlignMode::kCode, kFrameAlignment);  // nops, for whoever disassembles
-  a_.bind(pool_label_);
-  if (!pool_.bytes().empty()) a_.embed(pool_.bytes().data(), pool_.bytes().size());
-}
-
-Expected<std::vector<uint8_t>> X86Emitter::finish_code() {
-  if (!errors_.first().empty()) {
-    return make_error({.code = ErrorCode::kInternal, .op = program_.name, .got = errors_.first()});
-  }
-  // One section, every label bound in it: nothing is left to relocate.
-  const asmjit::CodeBuffer& buffer = code_.textSection()->buffer();
-  return std::vector<uint8_t>(buffer.begin(), buffer.end());
 }
 
 }  // namespace nrd::jit

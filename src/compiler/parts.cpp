@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// src/compiler/parts.cpp: asks each part whether it is there.
+#include "compiler/parts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/catalogue_traces.h"
+#include "jit/code.h"
+#include "jit/encode.h"
+#include "lift/frontend.h"
+
+namespace nrd {
+namespace {
+
+std::string describe_lifting() {
+  std::vector<std::string_view> machines;
+  if (lift::make_x86_front_end()) machines.push_back("x86-64");
+  if (lift::make_a64_front_end()) machines.push_back("aarch64");
+  if (machines.empty())
+    return "lifts nothing: built without Zydis and Capstone; users' functions run as they are";
+  return fmt::format("lifts {}; {} definitions of the catalogue are lifted",
+                     fmt::join(machines, ", "), embedded_traces().size());
+}
+
+std::string describe_code(const IsaSet& isa) {
+  if (jit::backends().empty()) return "generates no code: built without AsmJit; `cpu` is `autovec`";
+  std::vector<std::string_view> words;
+  for (const jit::Target* target : jit::targets(isa)) words.push_back(target->isa);
+  if (words.empty()) return "generates no code: the CPU (or NEREID_ISA) has no ISA of a back end";
+  if (!jit::executable_memory_works())
+    return "generates no code: the system refuses executable memory; `cpu` is `autovec`";
+  return fmt::format("generates code for {}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> describe_compiler(const IsaSet& isa) {
+  return {describe_lifting(), describe_code(isa)};
+}
+
+}  // namespace nrd
