@@ -27,7 +27,8 @@ struct OperatorOptions {
 Expected<std::shared_ptr<const Body>> compile_operator(const Desc& desc, const IsaSet& isa,
                                                        const OperatorOptions& options);
 
-// The same for a trace alone and one target, not kept: for proofs and tests.
+// The same for a trace alone and one target, not kept: for proofs and tests. The trace must outlive
+// the body.
 Expected<std::shared_ptr<const Body>> compile_trace(const OpTrace& trace,
                                                     const std::vector<DType>& dtypes,
                                                     const std::vector<int>& ints,

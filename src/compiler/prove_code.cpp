@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -102,36 +103,95 @@ int shared_input(const std::vector<Memory>& list, size_t output) {
   return -1;
 }
 
+// The operands of one run. In place the first output lies on an input of its shape.
+struct Operands {
+  std::vector<Memory> list;
+  std::vector<void*> pointers;
+  size_t output = 0;
+  int shared = -1;  // the input below the output
+
+  Operands(const OpTrace& trace, const Sample& sample, const std::vector<DType>& dtypes,
+           bool in_place)
+      : list(memories(trace, sample, dtypes)) {
+    while (output < list.size() && !list[output].param->written) output++;
+    if (in_place && output < list.size()) shared = shared_input(list, output);
+    if (shared >= 0) {
+      Memory &in = list[static_cast<size_t>(shared)], &out = list[output];
+      out.stored = out.before = in.stored;
+      out.wide = in.wide;
+    }
+    for (Memory& m : list) pointers.push_back(m.stored.data());
+    if (shared >= 0) pointers[static_cast<size_t>(shared)] = pointers[output];
+  }
+};
+
+// 64-byte aligned memory for a body.
+class Room {
+ public:
+  explicit Room(size_t bytes) : bytes_(bytes + 64) {}
+  void* data() {
+    return bytes_.data() + (64 - reinterpret_cast<uintptr_t>(bytes_.data()) % 64) % 64;
+  }
+
+ private:
+  std::vector<char> bytes_;
+};
+
+void run_body(const Body& body, const Sample& sample, const Operands& operands) {
+  const std::vector<size_t> sizes(sample.sizes.begin(), sample.sizes.end());
+  Room scratch(body.scratch_bytes(sizes.data()));
+  const std::vector<int64_t> strides(operands.pointers.size(), 0);
+  body.run({operands.pointers.data(), sizes.data(), sample.numbers.data(), sample.ints.data()},
+           strides.data(), 1, scratch.data());
+}
+
 Expected<void> try_sample(const OpTrace& trace, const Body& body, const Sample& sample,
                           const std::vector<DType>& dtypes, bool in_place, std::string_view isa) {
-  std::vector<Memory> list = memories(trace, sample, dtypes);
-  size_t output = 0;
-  while (output < list.size() && !list[output].param->written) output++;
-  const int shared = in_place && output < list.size() ? shared_input(list, output) : -1;
-  if (in_place && shared < 0) return {};
-  std::vector<void*> pointers, wide;
-  for (Memory& m : list) {
-    pointers.push_back(m.stored.data());
+  Operands operands(trace, sample, dtypes, in_place);
+  if (in_place && operands.shared < 0) return {};
+  std::vector<void*> wide;
+  for (Memory& m : operands.list)
     wide.push_back(m.native() ? static_cast<void*>(m.stored.data()) : m.wide.data());
-  }
-  if (shared >= 0) {
-    Memory &in = list[static_cast<size_t>(shared)], &out = list[output];
-    out.stored = out.before = in.stored;
-    out.wide = in.wide;
-    pointers[output] = pointers[static_cast<size_t>(shared)] = out.stored.data();
-    wide[output] = out.wide.data();
-  }
   interpret_bounded(trace,
                     {wide.data(), sample.sizes.data(), sample.numbers.data(), sample.ints.data()});
-  const std::vector<size_t> sizes(sample.sizes.begin(), sample.sizes.end());
-  std::vector<char> scratch(body.scratch_bytes(sizes.data()) + 64);
-  void* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
-  const std::vector<int64_t> strides(pointers.size(), 0);
-  body.run({pointers.data(), sizes.data(), sample.numbers.data(), sample.ints.data()},
-           strides.data(), 1, aligned);
-  for (size_t i = 0; i < list.size(); i++)
-    if (static_cast<int>(i) != shared) NRD_TRY(compare(trace, sample, list[i], isa));
+  run_body(body, sample, operands);
+  for (size_t i = 0; i < operands.list.size(); i++)
+    if (static_cast<int>(i) != operands.shared)
+      NRD_TRY(compare(trace, sample, operands.list[i], isa));
   return {};
+}
+
+// One instance long enough for several threads: the code that they share gives the bits of the
+// code above.
+Expected<void> try_shared(const OpTrace& trace, const Body& body, const Sample& sample,
+                          const std::vector<DType>& dtypes, bool in_place, std::string_view isa) {
+  const std::vector<size_t> sizes(sample.sizes.begin(), sample.sizes.end());
+  if (!body.shares(sizes.data())) return {};
+  Operands one(trace, sample, dtypes, in_place), many(trace, sample, dtypes, in_place);
+  if (in_place && one.shared < 0) return {};
+  run_body(body, sample, one);
+  constexpr int64_t kParts = 3;
+  Room room(body.shared_bytes(sizes.data(), kParts));
+  body.run_shared({many.pointers.data(), sizes.data(), sample.numbers.data(), sample.ints.data()},
+                  room.data(), kParts, Exec{});
+  for (size_t i = 0; i < one.list.size(); i++)
+    if (one.list[i].stored != many.list[i].stored)
+      return make_error({.code = ErrorCode::kUnsupported,
+                         .op = trace.name,
+                         .argument = one.list[i].param->name,
+                         .got = fmt::format("other bits from the {} code for several threads ({})",
+                                            isa, sample.text()),
+                         .allowed = "those of one thread",
+                         .hint = "the function itself runs instead"});
+  return {};
+}
+
+// Three chunks of a reduction and a piece.
+constexpr int64_t kSharedSize = 3 * 16384 + 77;
+
+int64_t sizes_of(const OpTrace& trace) {
+  return std::count_if(trace.params.begin(), trace.params.end(),
+                       [](const TraceParam& p) { return p.kind == TraceParamKind::kSize; });
 }
 
 }  // namespace
@@ -156,7 +216,11 @@ Expected<void> prove_code(const OpTrace& trace, const jit::Target& target,
       sample->ints = ints;
       NRD_TRY(try_sample(trace, **body, *sample, dtypes, options.in_place, target.isa));
     }
-  return {};
+  if (sizes_of(trace) != 1) return {};
+  Expected<Sample> sample = make_sample(trace, {kSharedSize}, Spread::kNormal, seed);
+  if (!sample) return sample.error();
+  sample->ints = ints;
+  return try_shared(trace, **body, *sample, dtypes, options.in_place, target.isa);
 }
 
 }  // namespace nrd

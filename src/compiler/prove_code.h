@@ -19,7 +19,8 @@ struct CodeProof {
 
 // Runs the code on samples and compares every element it writes with the trace in double: at most
 // four first-order bounds apart, plus the rounding of the storage dtype. What it must not write
-// stays as it was. The error names the first difference.
+// stays as it was. Code for several threads must give the same bits. The error names the first
+// difference.
 Expected<void> prove_code(const OpTrace& trace, const jit::Target& target,
                           const CodeProof& options = {});
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// src/compiler/compiled_body.h: generated code as a Body: fills the block of each call, and shares
+// one long instance out among threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "jit/code.h"
+#include "jit/lower.h"
+#include "ops/evaluate.h"
+
+namespace nrd {
+
+// lower_in_steps() and the code of each step.
+struct CompiledSteps {
+  jit::LoweredSteps lowered;
+  std::vector<std::shared_ptr<const jit::Code>> code;
+};
+
+class CompiledBody final : public Body {
+ public:
+  // Made when an instance is first long enough to be shared out; null where it cannot be.
+  using MakeSteps = std::function<std::unique_ptr<const CompiledSteps>()>;
+
+  CompiledBody(jit::Lowered lowered, std::shared_ptr<const jit::Code> code,
+               std::vector<DType> dtypes, MakeSteps make_steps);
+
+  DType native(size_t operand) const override { return dtypes_[operand]; }
+  void run(const InstanceArgs& args, const int64_t* strides, int64_t count,
+           void* scratch) const override;
+  size_t scratch_bytes(const size_t* sizes) const override;
+  bool shares(const size_t* sizes) const override;
+  size_t shared_bytes(const size_t* sizes, int64_t parts) const override;
+  void run_shared(const InstanceArgs& args, void* shared, int64_t parts,
+                  const Exec& exec) const override;
+
+ private:
+  struct Range {
+    int64_t begin = 0, end = 0;
+  };
+  struct Block;
+  int64_t evaluate(const OpTrace& trace, ValueId id, const size_t* sizes) const;
+  size_t row_bytes(const OpTrace& trace, ValueId elements, DType dtype, const size_t* sizes) const;
+  void fill(Block& block, const jit::BlockLayout& layout, const InstanceArgs& args,
+            const int64_t* strides, int64_t count) const;
+  void run_range(const InstanceArgs& args, const int64_t* strides, int64_t count, Range range,
+                 void* scratch) const;
+  void run_steps(const InstanceArgs& args, void* shared, int64_t parts, const Exec& exec) const;
+  const CompiledSteps* steps() const;
+
+  jit::Lowered lowered_;
+  std::shared_ptr<const jit::Code> code_;
+  std::vector<DType> dtypes_;  // of the operands, without scratch
+  std::vector<bool> wide_numbers_;
+  MakeSteps make_steps_;
+  mutable std::once_flag steps_made_;
+  mutable std::unique_ptr<const CompiledSteps> steps_;
+};
+
+// A block holds at most this much; larger layouts are refused when code is made.
+constexpr size_t kMostBlockBytes = 8 * 96;
+
+}  // namespace nrd
