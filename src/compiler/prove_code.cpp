@@ -41,8 +41,11 @@ struct Memory {
     stored.resize((count + kSlackElements) * byte_size(storage), 0x5a);
     convert(sample.data(), p.dtype, stored.data(), storage, count);
     before = stored;
+  }
+  // As doubles without an error, for the interpreter.
+  void widen() {
     wide.resize(count);
-    for (size_t i = 0; i < count; i++) wide[i].value = load(stored.data(), storage, i);
+    for (size_t i = 0; i < count; i++) wide[i].value = load(before.data(), dtype, i);
   }
   bool native() const { return !is_float(param->dtype) && !param->written; }
 };
@@ -118,7 +121,6 @@ struct Operands {
     if (shared >= 0) {
       Memory &in = list[static_cast<size_t>(shared)], &out = list[output];
       out.stored = out.before = in.stored;
-      out.wide = in.wide;
     }
     for (Memory& m : list) pointers.push_back(m.stored.data());
     if (shared >= 0) pointers[static_cast<size_t>(shared)] = pointers[output];
@@ -150,8 +152,10 @@ Expected<void> try_sample(const OpTrace& trace, const Body& body, const Sample& 
   Operands operands(trace, sample, dtypes, in_place);
   if (in_place && operands.shared < 0) return {};
   std::vector<void*> wide;
-  for (Memory& m : operands.list)
+  for (Memory& m : operands.list) {
+    m.widen();
     wide.push_back(m.native() ? static_cast<void*>(m.stored.data()) : m.wide.data());
+  }
   interpret_bounded(trace,
                     {wide.data(), sample.sizes.data(), sample.numbers.data(), sample.ints.data()});
   run_body(body, sample, operands);
@@ -186,8 +190,8 @@ Expected<void> try_shared(const OpTrace& trace, const Body& body, const Sample& 
   return {};
 }
 
-// Three chunks of a reduction and a piece.
-constexpr int64_t kSharedSize = 3 * 16384 + 77;
+// Two chunks of a reduction and a piece.
+constexpr int64_t kSharedSize = 2 * 16384 + 77;
 
 int64_t sizes_of(const OpTrace& trace) {
   return std::count_if(trace.params.begin(), trace.params.end(),
@@ -209,7 +213,7 @@ Expected<void> prove_code(const OpTrace& trace, const jit::Target& target,
   if (!body) return body.error();
   uint64_t seed = 1000;
   for (const std::vector<int64_t>& sizes :
-       options.sizes.empty() ? sample_sizes(trace, 1 << 14) : options.sizes)
+       options.sizes.empty() ? sample_sizes(trace, options.most_points) : options.sizes)
     for (Spread spread : {Spread::kNormal, Spread::kSpecial, Spread::kWide}) {
       Expected<Sample> sample = make_sample(trace, sizes, spread, seed++);
       if (!sample) return sample.error();

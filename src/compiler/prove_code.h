@@ -6,15 +6,16 @@
 
 #include "base/error.h"
 #include "jit/ir.h"
-#include "trace/trace.h"
+#include "trace/sample.h"
 
 namespace nrd {
 
 struct CodeProof {
   std::vector<DType> dtypes;  // of the pointers in memory; empty: as the trace has them
   std::vector<int> ints;      // empty: every rounding type f32
-  std::vector<std::vector<int64_t>> sizes;  // empty: sample_sizes
+  std::vector<std::vector<int64_t>> sizes;  // empty: sample_sizes of most_points
   bool in_place = false;                    // the first output is the first input of its shape
+  int64_t most_points = kProofPoints;
 };
 
 // Runs the code on samples and compares every element it writes with the trace in double: at most

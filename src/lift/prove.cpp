@@ -107,7 +107,7 @@ Expected<void> compare(const OpTrace& trace, const Sample& sample, const Copies&
 
 Expected<void> prove_trace(const OpTrace& trace, const LiftRequest& request) {
   uint64_t seed = 1;
-  for (const std::vector<int64_t>& sizes : sample_sizes(trace, 1 << 14))
+  for (const std::vector<int64_t>& sizes : sample_sizes(trace, kProofPoints))
     for (Spread spread : {Spread::kNormal, Spread::kSpecial, Spread::kWide}) {
       Expected<Sample> sample = make_sample(trace, sizes, spread, seed++);
       if (!sample) return sample.error();

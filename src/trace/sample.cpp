@@ -100,13 +100,15 @@ std::vector<std::vector<int64_t>> sample_sizes(const OpTrace& trace, int64_t mos
   size_t count = 0;
   for (const TraceParam& p : trace.params) count += p.kind == TraceParamKind::kSize;
   std::vector<std::vector<int64_t>> list;
+  double left = 2.0 * static_cast<double>(most_points);
   auto add = [&](std::vector<int64_t> sizes) {
     double points = 1;
     for (int64_t n : sizes) points *= static_cast<double>(n);
-    if (points <= static_cast<double>(most_points)) list.push_back(std::move(sizes));
+    if (points > static_cast<double>(most_points) || points > left) return;
+    left -= points;
+    list.push_back(std::move(sizes));
   };
   if (count == 0) return {{}};
-  for (int64_t n : kSizes) add(std::vector<int64_t>(count, n));
   Random random(count);
   for (int mixed = 0; count > 1 && mixed < 12; mixed++) {
     std::vector<int64_t> sizes;
@@ -114,6 +116,7 @@ std::vector<std::vector<int64_t>> sample_sizes(const OpTrace& trace, int64_t mos
       sizes.push_back(kSizes[random.below(std::size(kSizes) - (mixed % 2 ? 4 : 0))]);
     add(std::move(sizes));
   }
+  for (int64_t n : kSizes) add(std::vector<int64_t>(count, n));
   return list;
 }
 

@@ -35,7 +35,8 @@ Expected<Sample> make_sample(const OpTrace& trace, std::vector<int64_t> sizes, S
                              uint64_t seed);
 
 // Sizes worth trying: nothing, one, around vector widths and blocks; equal and mixed. Products
-// stay below `most_points`.
+// stay below `most_points`, all of them together below twice that: a proof takes milliseconds.
 std::vector<std::vector<int64_t>> sample_sizes(const OpTrace& trace, int64_t most_points);
+constexpr int64_t kProofPoints = 1 << 11;
 
 }  // namespace nrd

@@ -81,7 +81,8 @@ class CompiledCatalogue : public testing::TestWithParam<std::string_view> {
       if (target->isa == GetParam()) target_ = target;
     if (!target_) GTEST_SKIP() << "this CPU has no " << GetParam();
   }
-  void prove(const OpTrace& trace, const CodeProof& options) {
+  void prove(const OpTrace& trace, CodeProof options) {
+    options.most_points = 1 << 14;  // more than a user waits for
     Expected<void> proof = prove_code(trace, *target_, options);
     EXPECT_TRUE(proof) << proof.error().message();
   }
