@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include "jit/math.h"
 
@@ -14,6 +15,9 @@ namespace {
 constexpr size_t kAlignment = 64;
 // Points of the outermost loop's share that are worth a thread.
 constexpr int64_t kPointsPerThread = 16384;
+
+// Code stops at the extent itself.
+constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
 
 size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -28,9 +32,9 @@ struct CompiledBody::Block {
     std::memcpy(&at(layout.pointer(i)), &pointer, sizeof pointer);
     at(layout.stride(i)) = stride;
   }
-  void set_range(Range range) {
-    at(jit::BlockLayout::kBegin) = range.begin;
-    at(jit::BlockLayout::kEnd) = range.end;
+  void set_range(int64_t begin, int64_t end) {
+    at(jit::BlockLayout::kBegin) = begin;
+    at(jit::BlockLayout::kEnd) = end;
   }
 };
 
@@ -39,6 +43,8 @@ CompiledBody::CompiledBody(jit::Lowered lowered, std::shared_ptr<const jit::Code
     : lowered_(std::move(lowered)),
       code_(std::move(code)),
       dtypes_(std::move(dtypes)),
+      operands_(dtypes_.size()),
+      helpers_(jit::helper_table()),
       make_steps_(std::move(make_steps)) {
   lowered_.program = {};  // encoded; no longer needed
   for (const TraceParam& p : lowered_.trace.params)
@@ -66,16 +72,20 @@ size_t CompiledBody::scratch_bytes(const size_t* sizes) const {
   return bytes;
 }
 
-// All but the range and the pointers behind the operands'.
-void CompiledBody::fill(Block& block, const jit::BlockLayout& layout, const InstanceArgs& args,
-                        const int64_t* strides, int64_t count) const {
-  const jit::Helper* helpers = jit::helper_table();
-  std::memcpy(block.words, &helpers, sizeof helpers);
+// All but the range and the pointers behind the operands'. A small operator takes as long as this:
+// no calls, and every kind of word in one go.
+[[gnu::always_inline]] inline void CompiledBody::fill(Block& block, const jit::BlockLayout& layout,
+                                                      const InstanceArgs& args,
+                                                      const int64_t* strides, int64_t count) const {
+  std::memcpy(block.words, &helpers_, sizeof helpers_);
   block.at(jit::BlockLayout::kCount) = count;
-  for (size_t i = 0; i < dtypes_.size(); i++)
-    block.set_pointer(layout, static_cast<int>(i), args.pointers[i], strides[i]);
-  for (int i = 0; i < layout.sizes; i++)
-    block.at(layout.size(i)) = static_cast<int64_t>(args.sizes[i]);
+  int64_t *pointer = &block.at(layout.pointer(0)), *stride = &block.at(layout.stride(0));
+  for (size_t i = 0; i < operands_; i++) {
+    std::memcpy(&pointer[i], &args.pointers[i], sizeof(void*));
+    stride[i] = strides[i];
+  }
+  int64_t* size = &block.at(layout.size(0));
+  for (int i = 0; i < layout.sizes; i++) size[i] = static_cast<int64_t>(args.sizes[i]);
   for (int i = 0; i < layout.numbers; i++) {
     const auto narrow = static_cast<float>(args.numbers[i]);
     if (wide_numbers_[static_cast<size_t>(i)])
@@ -86,13 +96,13 @@ void CompiledBody::fill(Block& block, const jit::BlockLayout& layout, const Inst
 }
 
 void CompiledBody::run_range(const InstanceArgs& args, const int64_t* strides, int64_t count,
-                             Range range, void* scratch) const {
+                             int64_t begin, int64_t end, void* scratch) const {
   Block block;
   fill(block, lowered_.layout, args, strides, count);
-  block.set_range(range);
+  block.set_range(begin, end);
   char* at = static_cast<char*>(scratch);
   for (size_t i = 0; i < lowered_.scratch.size(); i++) {
-    block.set_pointer(lowered_.layout, static_cast<int>(dtypes_.size() + i), at, 0);
+    block.set_pointer(lowered_.layout, static_cast<int>(operands_ + i), at, 0);
     at += row_bytes(lowered_.trace, lowered_.scratch[i], DType::kF32, args.sizes);
   }
   code_->entry()(block.words);
@@ -100,9 +110,7 @@ void CompiledBody::run_range(const InstanceArgs& args, const int64_t* strides, i
 
 void CompiledBody::run(const InstanceArgs& args, const int64_t* strides, int64_t count,
                        void* scratch) const {
-  Range range;
-  if (lowered_.range != kNoValue) range.end = evaluate(lowered_.trace, lowered_.range, args.sizes);
-  run_range(args, strides, count, range, scratch);
+  run_range(args, strides, count, 0, kToTheEnd, scratch);
 }
 
 const CompiledSteps* CompiledBody::steps() const {
@@ -149,7 +157,7 @@ void CompiledBody::run_shared(const InstanceArgs& args, void* shared, int64_t pa
   const size_t scratch = scratch_bytes(args.sizes);
   share_out(exec, evaluate(lowered_.trace, lowered_.range, args.sizes), lowered_.grain, parts,
             [&](int64_t part, int64_t begin, int64_t end) {
-              run_range(args, strides.data(), 1, {begin, end},
+              run_range(args, strides.data(), 1, begin, end,
                         static_cast<char*>(shared) + scratch * static_cast<size_t>(part));
             });
 }
@@ -163,7 +171,7 @@ void CompiledBody::run_steps(const InstanceArgs& args, void* shared, int64_t par
   char* at = static_cast<char*>(shared);
   for (size_t i = 0; i < lowered.rows.size(); i++) {
     const jit::SharedRow& row = lowered.rows[i];
-    block.set_pointer(lowered.layout, static_cast<int>(dtypes_.size() + i), at, 0);
+    block.set_pointer(lowered.layout, static_cast<int>(operands_ + i), at, 0);
     at += row_bytes(lowered.trace, row.elements, row.dtype, args.sizes);
   }
   for (size_t i = 0; i < lowered.steps.size(); i++) {
@@ -176,7 +184,7 @@ void CompiledBody::run_steps(const InstanceArgs& args, void* shared, int64_t par
     share_out(exec, evaluate(lowered.trace, step.range, args.sizes), step.grain, parts,
               [&](int64_t, int64_t begin, int64_t end) {
                 Block own = block;
-                own.set_range({begin, end});
+                own.set_range(begin, end);
                 entry(own.words);
               });
   }

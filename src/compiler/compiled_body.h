@@ -38,22 +38,21 @@ class CompiledBody final : public Body {
                   const Exec& exec) const override;
 
  private:
-  struct Range {
-    int64_t begin = 0, end = 0;
-  };
   struct Block;
   int64_t evaluate(const OpTrace& trace, ValueId id, const size_t* sizes) const;
   size_t row_bytes(const OpTrace& trace, ValueId elements, DType dtype, const size_t* sizes) const;
   void fill(Block& block, const jit::BlockLayout& layout, const InstanceArgs& args,
             const int64_t* strides, int64_t count) const;
-  void run_range(const InstanceArgs& args, const int64_t* strides, int64_t count, Range range,
-                 void* scratch) const;
+  void run_range(const InstanceArgs& args, const int64_t* strides, int64_t count, int64_t begin,
+                 int64_t end, void* scratch) const;
   void run_steps(const InstanceArgs& args, void* shared, int64_t parts, const Exec& exec) const;
   const CompiledSteps* steps() const;
 
   jit::Lowered lowered_;
   std::shared_ptr<const jit::Code> code_;
   std::vector<DType> dtypes_;  // of the operands, without scratch
+  size_t operands_;
+  const jit::Helper* helpers_;
   std::vector<bool> wide_numbers_;
   MakeSteps make_steps_;
   mutable std::once_flag steps_made_;

@@ -63,6 +63,8 @@ Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies, bo
       places.push_back({.operand = own.operands[i].present ? static_cast<int>(i) : -1});
     }
     NRD_TRY(p.add_step(own, bodies, std::move(places), false));
+    p.direct_ = std::all_of(own.operands.begin(), own.operands.end(),
+                            [](const OperandDesc& o) { return o.present; });
     return p;
   }
 
@@ -113,6 +115,7 @@ void Program::round(const Rounding& rounding, void* data) const {
 }
 
 void Program::run(void* const* pointers, void* workspace, const Exec& exec) const {
+  if (direct_) return steps_.front().evaluation.run(pointers, workspace, exec);
   auto* values = static_cast<char*>(workspace);
   auto at = [&](const Place& place) -> void* {
     if (place.operand >= 0) return pointers[place.operand];

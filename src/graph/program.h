@@ -59,6 +59,7 @@ class Program {
   void round(const Rounding& rounding, void* data) const;
 
   bool f64_ = false;
+  bool direct_ = false;  // a primitive with every operand: they go to its step as they are
   std::vector<Step> steps_;
   size_t values_bytes_ = 0;  // of the values between, at the start of the workspace
   size_t workspace_bytes_ = 0;

@@ -24,6 +24,7 @@ class Emitter {
     code_.init(asmjit::Environment(machine));
     code_.setErrorHandler(&errors_);
     code_.attach(&a_);
+    a_.addEncodingOptions(asmjit::EncodingOptions::kOptimizedAlign);  // few, long nops
     constants_.assign(program.registers.size(), nullptr);
     for (const Inst& inst : program.code) {
       if (inst.op == Op::kConst) constants_[inst.dst] = &inst;

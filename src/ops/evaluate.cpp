@@ -236,11 +236,8 @@ void Evaluation::run_range(char* const* bases, int64_t begin, int64_t end, void*
   const int64_t steps = cut_ == 0 ? static_cast<int64_t>(sizes_[0]) : 1;
   const int64_t row = outer_sizes_.empty() ? 1 : outer_sizes_.back();
   std::array<void*, kMaxOperands> at{};
-  std::array<int64_t, kMaxOperands> strides{};
   std::array<size_t, kMaxRank> sizes{};
   std::copy(sizes_.begin(), sizes_.end(), sizes.begin());
-  for (size_t i = 0; i < operands_.size() && !outer_sizes_.empty(); i++)
-    strides[i] = operands_[i].outer_strides.back();
   const InstanceArgs args{at.data(), sizes.data(), numbers_.data(), types_.data()};
   for (int64_t item = begin; item < end;) {
     const int64_t instance = item / steps, first = item % steps;
@@ -248,12 +245,12 @@ void Evaluation::run_range(char* const* bases, int64_t begin, int64_t end, void*
     if (first == 0 && end - item >= steps) {
       const int64_t whole = std::min((end - item) / steps, row - instance % row);
       if (cut_ == 0) sizes[0] = static_cast<size_t>(steps);
-      body_->run(args, strides.data(), whole, scratch);
+      body_->run(args, strides_.data(), whole, scratch);
       item += whole * steps;
     } else {
       const int64_t count = std::min(steps - first, end - item);
       sizes[0] = static_cast<size_t>(count);
-      body_->run(args, strides.data(), 1, scratch);
+      body_->run(args, strides_.data(), 1, scratch);
       item += count;
     }
   }
@@ -268,9 +265,17 @@ void Evaluation::add_scratch() {
   scratch_bytes_ = align_up(body_->scratch_bytes(sizes_.data()));
   parts_ = std::clamp<int64_t>(items / grain_, 1, available_cores());
   workspace_bytes_ += shared_bytes_ + scratch_bytes_ * static_cast<size_t>(parts_);
+  one_call_ = !converts() && outer_sizes_.size() <= 1 && items > 0;
+  for (size_t i = 0; i < operands_.size() && !outer_sizes_.empty(); i++)
+    strides_[i] = operands_[i].outer_strides.back();
 }
 
 void Evaluation::run(void* const* pointers, void* workspace, const Exec& exec) const {
+  if (one_call_ && (exec.threads <= 1 || (parts_ <= 1 && !shares_))) {
+    body_->run({pointers, sizes_.data(), numbers_.data(), types_.data()}, strides_.data(),
+               instances_, static_cast<char*>(workspace) + copies_bytes_);
+    return;
+  }
   auto* scratch = static_cast<char*>(workspace);
   if (converts()) convert_inputs(pointers, scratch, exec);
   std::array<char*, kMaxOperands> bases{};

@@ -7,6 +7,7 @@
 // converted as whole buffers into the workspace, outputs back out of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -86,6 +87,8 @@ class Evaluation {
   size_t copies_bytes_ = 0;   // at the start of the workspace: converted operands
   size_t scratch_bytes_ = 0;  // of each of parts_ threads, behind them
   int64_t parts_ = 1;
+  bool one_call_ = false;  // on one thread all instances go to the body at once, operands as given
+  std::array<int64_t, kMaxOperands> strides_{};  // between instances along the last outer axis
   size_t shared_bytes_ = 0;
   bool shares_ = false;  // the one instance goes to several threads
 };
