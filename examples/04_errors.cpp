@@ -30,6 +30,7 @@ int main() {
                                   std::printf("log: %.*s\n", static_cast<int>(line.size()),
                                               line.data());
                                 }});
-  nereid::silu(x, y, {.context = &strict});
+  const auto strictly = nereid::attempt([&] { nereid::silu(x, y, {.context = &strict}); });
+  if (!strictly) std::printf("strict: %s\n", strictly.error().message.c_str());
   return done ? 1 : 0;
 }

@@ -328,7 +328,8 @@ typedef struct nereid_registered {
 
 /* Makes a C function an operator for the rest of the process. `c_signature` is its type in C:
  * "void(const float* x, float* out, size_t n)". `signature` is the operator's; NULL: inferred.
- * The function runs in this process while it is proved. `out` may be NULL. */
+ * The function runs in this process while it is proved. `out` may be NULL. What is float in C takes
+ * f32, f16 and bf16; what is double takes f64, and those three converted as whole buffers. */
 NEREID_API nereid_status nereid_register_op(const char* name, const void* function,
                                             const char* c_signature, const char* signature,
                                             nereid_registered* out);

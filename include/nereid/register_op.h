@@ -7,9 +7,10 @@
 //   nereid::register_op("my_gate", &my_gate);
 //
 // The function's machine code is read, what it computes is proved on samples (the function runs
-// in this process) and compiled to vector code for any floating dtype. Parameters without a name
-// in C are called x y z w (const pointers), out, n m k (integers), a b c (numbers). A function
-// that is not understood runs as it is, if a signature is given.
+// in this process) and compiled to vector code. What is float in C takes f32, f16 and bf16 views as
+// they lie; what is double takes f64 as it lies, and f32, f16 and bf16 converted as whole buffers.
+// Parameters without a name in C are called x y z w (const pointers), out, n m k (integers), a b c
+// (numbers). A function that is not understood runs as it is, if a signature is given.
 #pragma once
 
 #include <nereid/c.h>
@@ -73,7 +74,8 @@ std::string c_signature(R (*)(P...)) {
 
 }  // namespace detail
 
-// `signature`: the operator's, where it cannot be inferred, as in "x[n] -> out[n] ; core n".
+// `signature`: the operator's, where it cannot be inferred, as in "x[n] -> out[n] ; core n": the
+// pointers in their order, const ones first, and every integer as a core size.
 template <class R, class... P>
 Registered register_op(const char* name, R (*function)(P...), const char* signature = nullptr) {
   nereid_registered out{};

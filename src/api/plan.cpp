@@ -15,11 +15,6 @@ Error with_op(Error error, const Desc& desc) {
   return error;
 }
 
-// Who names another backend (autovec, a peer) wants what it has.
-bool promises_the_best(const Backend& backend) {
-  return backend.name() == "cpu" || backend.name() == "cuda";
-}
-
 Error fallback_error(const Desc& desc, const KernelChoice& choice, const std::string& reason) {
   return make_error({ErrorCode::kUnsupported, desc.op->name, "backend " + choice.backend->name(),
                      fmt::format("{}, a fallback: {}", choice.kernel->name(), reason),
@@ -51,7 +46,7 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
       choice->kernel->prepare(desc, with_constants ? plan->constants_ : none);
   if (!prepared) return with_op(prepared.error(), desc);
   plan->prepared_ = std::move(*prepared);
-  if (context.strict() && promises_the_best(*choice->backend))
+  if (context.strict())
     if (std::string reason = plan->prepared_->fallback(); !reason.empty())
       return fallback_error(desc, *choice, reason);
   plan->index_checks_ = index_checks(desc);

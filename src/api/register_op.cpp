@@ -22,6 +22,9 @@ Expected<void> register_op(const char* name, const void* function, const char* c
   if (!name) return null_error("name", "the operator's name", "nereid_register_op");
   if (!function) return null_error("function", "a C function", "nereid_register_op");
   if (!c_signature) return null_error("c_signature", "the function's type", "nereid_register_op");
+  // Before anything is registered: an error leaves the name free.
+  if (out && (out->struct_size == 0 || out->struct_size > sizeof *out))
+    return struct_size_error("nereid_registered", out->struct_size, sizeof *out);
   Expected<lift::CSignature> parsed = lift::parse_signature(c_signature);
   if (!parsed) return parsed.error();
   UserOpRequest request;

@@ -17,7 +17,7 @@ constexpr std::array<EnvVariable, 11> kVariables = {{
     {"NEREID_PEERS_DIR", "folder that holds the libraries of peers, searched first"},
     {"NEREID_EXPECT_CUDA", "1: a missing CUDA device fails the tests instead of skipping them"},
     {"NEREID_DUMP",
-     "comma list of trace, ir, asm: what the compiler makes of an operator goes to stderr"},
+     "comma list of lift, trace, ir, asm: what the compiler makes of an operator goes to stderr"},
     {"NEREID_PERF_MAP", "1: generated code gets names for perf (perf-PID.map in the temp folder)"},
     {"NEREID_GDB", "1: generated code gets names for gdb"},
     {"NO_COLOR", "any value: no colours in the output of the command line"},

@@ -38,6 +38,7 @@ void add_op(const Op& op, const CaseOptions& options, std::vector<CaseSpec>& lis
   CaseOptions one = options;
   one.op = op.name;
   if (one.dtypes.empty()) one.dtypes = {"f32", "f16", "bf16"};
+  if (options.dtypes.empty() && takes_f64(op)) one.dtypes.insert(one.dtypes.begin(), "f64");
   for (CaseSpec& spec : one.cases()) {
     // A word that an operator's free operands cannot take is no mistake when it was our default.
     Expected<Case> c = make_case(spec);

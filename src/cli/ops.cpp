@@ -11,11 +11,13 @@ namespace {
 
 void list_all() {
   std::string group;
-  for (const Op& op : catalogue()) {
+  auto list = [&group](const Op& op) {
     if (op.group != group) std::cout << fmt::format("{}{}\n", group.empty() ? "" : "\n", op.group);
     group = op.group;
     std::cout << fmt::format("  {:<16} {}\n", op.name, op.summary);
-  }
+  };
+  for (const Op& op : catalogue()) list(op);
+  for (const Op* op : added_ops()) list(*op);
 }
 
 void show(const std::string& name) {
@@ -41,16 +43,21 @@ void show(const std::string& name) {
       "  cost       {:g} flop a point\n  in place   {}\n  example    nereid bench {} --shape "
       "'{}'\n",
       op.flops, op.in_place == InPlace::kYes ? "yes" : "no", op.name, op.shape);
+  if (!op.composite() && !op.variants.front().builds->no_trace.empty())
+    std::cout << fmt::format("  as it is   {}\n", op.variants.front().builds->no_trace);
   if (op.composite()) std::cout << "  graph\n" << op.variants.front().graph;
 }
 
 }  // namespace
 
-void add_ops(CLI::App& app, Session&) {
+void add_ops(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("ops", "the operators, or one of them whole");
   auto name = std::make_shared<std::string>();
   verb->add_option("operator", *name, "show this one");
-  verb->callback([name] { name->empty() ? list_all() : show(*name); });
+  verb->callback([&session, name] {
+    session.register_user_ops();
+    name->empty() ? list_all() : show(*name);
+  });
 }
 
 }  // namespace nrd::cli

@@ -58,7 +58,7 @@ std::string Session::register_user_ops() {
     text = library_function_text(*function);  // what workers are given
     Expected<UserOpRequest> request = load_library_function(*function);
     if (!request) fail(request.error());
-    Expected<UserOp> op = register_user_op(*request);
+    Expected<UserOp> op = register_user_op(*request, prove_in_child);
     if (!op) fail(op.error());
     last_op_ = function->symbol;
   }
@@ -148,11 +148,21 @@ void CaseOptions::add_to(CLI::App& verb, bool timing) {
         ->capture_default_str();
 }
 
+bool takes_f64(const Op& op) {
+  bool any = false;
+  for (const OperandSpec& operand : signatures(op).front().operands) {
+    if (operand.dtypes == DTypeClass::kFloat) return false;
+    any = any || operand.dtypes == DTypeClass::kFloatOrF64;
+  }
+  return any;
+}
+
 std::vector<CaseSpec> CaseOptions::cases() const {
   Expected<const Op*> found = find_op(op);
   if (!found) fail(found.error());
   std::vector<std::string> shape_list = shapes.empty() ? std::vector{(*found)->shape} : shapes;
-  std::vector<std::string> dtype_list = dtypes.empty() ? std::vector<std::string>{"f32"} : dtypes;
+  std::vector<std::string> dtype_list =
+      dtypes.empty() ? std::vector<std::string>{takes_f64(**found) ? "f64" : "f32"} : dtypes;
   std::vector<CaseSpec> list;
   for (const std::string& shape : shape_list) {
     auto sizes = parse_shapes(shape);

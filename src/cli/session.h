@@ -28,8 +28,9 @@ struct Session {
   // Built-in backends, peers and plug-ins. Prints the error and ends with kUsage when the
   // environment or a plug-in is wrong.
   KernelRegistry& registry();
-  // Registers the functions of --op, once; ends the program with the reason where one cannot be
-  // an operator. The name of the last is the operator of a verb that names none.
+  // Registers the functions of --op, once, each proved in a child; ends the program with the reason
+  // where one cannot be an operator. The name of the last is the operator of a verb that names
+  // none.
   std::string register_user_ops();
 
  private:
@@ -68,6 +69,9 @@ struct CaseOptions {
   void add_to(CLI::App& verb, bool timing);
   std::vector<CaseSpec> cases() const;  // ends the program on a mistake
 };
+
+// Its floating operands are f64 by nature: a user's function of doubles.
+bool takes_f64(const Op& op);
 
 std::vector<std::string> split_list(const std::string& text);  // at commas
 

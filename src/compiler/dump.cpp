@@ -11,19 +11,28 @@
 #include "trace/text.h"
 
 namespace nrd {
+namespace {
+
+bool asked(const char* stage) {
+  static const std::string wanted = "," + env("NEREID_DUMP").value_or("") + ",";
+  return wanted.find(fmt::format(",{},", stage)) != std::string::npos;
+}
+
+}  // namespace
 
 void dump_stages(const jit::Lowered& lowered, const std::vector<uint8_t>& bytes,
                  const jit::Target& target) {
-  static const std::string wanted = "," + env("NEREID_DUMP").value_or("") + ",";
-  auto asked = [](const char* stage) {
-    return wanted.find(fmt::format(",{},", stage)) != std::string::npos;
-  };
   auto show = [&](const char* stage, const std::string& text) {
     fmt::print(stderr, "; {} of {} for {}\n{}\n", stage, lowered.trace.name, target.isa, text);
   };
   if (asked("trace")) show("trace", trace_text(lowered.trace));
   if (asked("ir")) show("ir", jit::program_text(lowered.program));
   if (asked("asm")) show("asm", jit::disassemble(bytes.data(), bytes.size()));
+}
+
+void dump_lifted(const lift::LiftRequest& request) {
+  if (asked("lift"))
+    fmt::print(stderr, "; lift of {}\n{}\n", request.name, lift::dump_lift(request));
 }
 
 }  // namespace nrd

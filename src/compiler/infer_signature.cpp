@@ -100,14 +100,15 @@ bool separable(const OpTrace& trace) {
   return true;
 }
 
-std::string_view class_suffix(DType dtype) {
-  if (dtype == DType::kI32) return ":i32";
-  if (dtype == DType::kI8) return ":i8";
-  if (dtype == DType::kU8) return ":int8";
+}  // namespace
+
+std::string_view class_suffix(DType element) {
+  if (element == DType::kF64) return ":float_or_f64";
+  if (element == DType::kI32) return ":i32";
+  if (element == DType::kI8) return ":i8";
+  if (element == DType::kU8) return ":int8";
   return "";
 }
-
-}  // namespace
 
 Expected<std::string> infer_signature(const OpTrace& trace) {
   std::vector<uint16_t> size_params, pointers;

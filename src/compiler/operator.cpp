@@ -96,10 +96,10 @@ Expected<std::shared_ptr<const Body>> find_or_compile(const OpTrace& trace,
 }
 
 Error no_trace(const Desc& desc) {
+  const std::string_view why = desc.bound().builds->no_trace;  // as it was found at registration
   return make_error({.code = ErrorCode::kUnsupported,
                      .op = desc.op->name,
-                     .argument = "trace",
-                     .got = "none: the function was not lifted or not proved"});
+                     .argument = why.empty() ? "its definition was not lifted" : std::string(why)});
 }
 
 Expected<const jit::Target*> best_target(const IsaSet& isa) {

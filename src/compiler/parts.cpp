@@ -24,16 +24,22 @@ std::string describe_lifting() {
 }
 
 std::string describe_code(const IsaSet& isa) {
-  if (jit::backends().empty()) return "generates no code: built without AsmJit; `cpu` is `autovec`";
+  if (const std::string missing = missing_code(isa); !missing.empty())
+    return "generates no code: " + missing + "; `cpu` is `autovec`";
   std::vector<std::string_view> words;
   for (const jit::Target* target : jit::targets(isa)) words.push_back(target->isa);
-  if (words.empty()) return "generates no code: the CPU (or NEREID_ISA) has no ISA of a back end";
-  if (!jit::executable_memory_works())
-    return "generates no code: the system refuses executable memory; `cpu` is `autovec`";
   return fmt::format("generates code for {}", fmt::join(words, ", "));
 }
 
 }  // namespace
+
+std::string missing_code(const IsaSet& isa) {
+  if (jit::backends().empty()) return "built without AsmJit";
+  if (jit::targets(isa).empty())
+    return "no back end for this CPU's ISA (NEREID_ISA or a context may cap it)";
+  if (!jit::executable_memory_works()) return "the system refuses executable memory";
+  return "";
+}
 
 std::vector<std::string> describe_compiler(const IsaSet& isa) {
   return {describe_lifting(), describe_code(isa)};

@@ -12,4 +12,7 @@ namespace nrd {
 // One line each, for `nereid info`: what works, or what is missing and what that means.
 std::vector<std::string> describe_compiler(const IsaSet& isa);
 
+// Why no code can be generated for these ISAs in this process; empty where it can.
+std::string missing_code(const IsaSet& isa);
+
 }  // namespace nrd

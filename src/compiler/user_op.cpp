@@ -6,187 +6,45 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
 
 #include "base/log.h"
+#include "compiler/dump.h"
 #include "compiler/infer_signature.h"
+#include "compiler/parts.h"
 #include "compiler/prove_code.h"
+#include "compiler/user_function.h"
 #include "jit/code.h"
-#include "lift/call.h"
 #include "lift/prove.h"
-#include "trace/bounded.h"
-#include "trace/footprint.h"
 
 namespace nrd {
 namespace {
 
-// What the definitions of a user's operator point to. Lives as long as the process, as the
-// operator does. Operands list inputs first, whatever the order in C.
-struct UserFunction {
-  std::string name;
-  const void* function = nullptr;
-  lift::CSignature signature;
-  std::vector<size_t> operand_of_pointer;  // the operand that each pointer of the C function is
-  OpTrace trace;                           // with the operands' order; empty if not lifted
-};
+using Clock = std::chrono::steady_clock;
 
-// A gather may reach any row of its table: how many there are stands in no size.
-constexpr int64_t kUnknownTable = 1;
-
-// Floats are doubles in the reference; integers keep their type.
-void store_double(void* base, DType dtype, int64_t i, double value) {
-  if (is_float(dtype))
-    static_cast<double*>(base)[i] = value;
-  else if (dtype == DType::kI32)
-    static_cast<int32_t*>(base)[i] = static_cast<int32_t>(value);
-  else
-    static_cast<int8_t*>(base)[i] = static_cast<int8_t>(static_cast<int32_t>(value));
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-double microseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
-      .count();
-}
-
-bool is_integer(lift::CKind kind) {
-  using lift::CKind;
-  return kind == CKind::kInt32 || kind == CKind::kUInt32 || kind == CKind::kInt64 ||
-         kind == CKind::kUInt64;
-}
-
-// A struct's fields stand where the struct stood.
-void flatten(const std::vector<lift::CParam>& params, std::vector<lift::CParam>& out) {
-  for (const lift::CParam& p : params)
-    if (p.kind == lift::CKind::kStruct)
-      flatten(p.fields, out);
-    else
-      out.push_back(p);
-}
-
-void call_as_it_is(const void* context, const InstanceArgs& args) {
-  const auto& user = *static_cast<const UserFunction*>(context);
-  std::array<void*, kMaxOperands> pointers{};
-  for (size_t i = 0; i < user.operand_of_pointer.size(); i++)
-    pointers[i] = args.pointers[user.operand_of_pointer[i]];
-  std::array<int64_t, kMaxRank> sizes{};
-  std::vector<lift::CParam> flat;
-  flatten(user.signature.params, flat);
-  size_t count = 0;
-  for (const lift::CParam& p : flat)
-    if (is_integer(p.kind)) sizes[count] = static_cast<int64_t>(args.sizes[count]), count++;
-  lift::call_function(user.function, user.signature, pointers.data(), sizes.data(), args.numbers,
-                      nullptr);
-}
-
-// float f(float, ...): one call an element.
-void call_each(const void* context, const InstanceArgs& args) {
-  const auto& user = *static_cast<const UserFunction*>(context);
-  const size_t inputs = user.signature.params.size();
-  std::array<double, kMaxOperands> numbers{};
-  for (size_t i = 0; i < args.sizes[0]; i++) {
-    for (size_t a = 0; a < inputs; a++) numbers[a] = static_cast<const float*>(args.pointers[a])[i];
-    double result = 0;
-    lift::call_function(user.function, user.signature, nullptr, nullptr, numbers.data(), &result);
-    static_cast<float*>(args.pointers[inputs])[i] = static_cast<float>(result);
-  }
-}
-
-// The trace in double: the checker's reference. Floating operands are arrays of doubles.
-void evaluate_in_double(const void* context, const InstanceArgs& args) {
-  const auto& user = *static_cast<const UserFunction*>(context);
-  std::vector<int64_t> sizes;
-  for (const TraceParam& p : user.trace.params)
-    if (p.kind == TraceParamKind::kSize)
-      sizes.push_back(static_cast<int64_t>(args.sizes[sizes.size()]));
-  const std::vector<int64_t> elements = footprint(user.trace, sizes, kUnknownTable);
-  std::vector<std::vector<Bounded>> memory;
-  std::vector<void*> pointers;
-  memory.reserve(elements.size());
-  for (const TraceParam& p : user.trace.params) {
-    if (p.kind != TraceParamKind::kPointer) continue;
-    const size_t i = pointers.size();
-    pointers.push_back(args.pointers[i]);
-    if (!is_float(p.dtype) && !p.written) continue;
-    std::vector<Bounded>& wide =
-        memory.emplace_back(static_cast<size_t>(std::max<int64_t>(0, elements[i])));
-    pointers[i] = wide.data();
-    if (p.read && is_float(p.dtype))
-      for (size_t e = 0; e < wide.size(); e++)
-        wide[e].value = static_cast<const double*>(args.pointers[i])[e];
-  }
-  interpret_bounded(user.trace, {pointers.data(), sizes.data(), args.numbers, args.types});
-  size_t pointer = 0;
-  for (const TraceParam& p : user.trace.params) {
-    if (p.kind != TraceParamKind::kPointer) continue;
-    const size_t i = pointer++;
-    if (!p.written) continue;
-    const auto* wide = static_cast<const Bounded*>(pointers[i]);
-    for (int64_t e = 0; e < elements[i]; e++)
-      store_double(args.pointers[i], p.dtype, e, wide[e].value);
-  }
-}
-
-Definition definition_of(const UserFunction& user, const Signature& signature, bool in_double) {
-  Definition d;
-  d.context = &user;
-  d.call = in_double ? evaluate_in_double : user.signature.returns_void ? call_as_it_is : call_each;
-  d.operands = static_cast<int>(signature.operands.size());
-  d.sizes = static_cast<int>(signature.core.size());
-  std::vector<lift::CParam> flat;
-  flatten(user.signature.params, flat);
-  size_t pointer = 0;
-  std::fill(d.native.begin(), d.native.end(), in_double ? DType::kF64 : DType::kF32);
-  for (const lift::CParam& p : flat) {
-    if (p.kind == lift::CKind::kPointer) {
-      const size_t operand = user.operand_of_pointer[pointer++];
-      if (p.element != DType::kF32 || !in_double) d.native[operand] = p.element;
-    } else if (!is_integer(p.kind) && user.signature.returns_void) {
-      d.numbers++;
-    }
-  }
-  return d;
-}
-
-// Inputs first, then outputs, as operator signatures have it.
-void order_operands(UserFunction& user) {
-  std::vector<lift::CParam> flat;
-  flatten(user.signature.params, flat);
-  size_t inputs = 0, outputs = 0;
-  for (const lift::CParam& p : flat) inputs += p.kind == lift::CKind::kPointer && p.is_const;
-  size_t next_input = 0;
-  for (const lift::CParam& p : flat) {
-    if (p.kind != lift::CKind::kPointer) continue;
-    user.operand_of_pointer.push_back(p.is_const ? next_input++ : inputs + outputs++);
-  }
-}
-
-// The same for the trace's parameters: pointers in operand order, everything else in place.
-OpTrace with_operands_in_order(OpTrace trace, const std::vector<size_t>& operand_of_pointer) {
-  std::vector<uint16_t> pointers, place(trace.params.size());
-  for (uint16_t p = 0; p < trace.params.size(); p++) {
-    place[p] = p;
-    if (trace.params[p].kind == TraceParamKind::kPointer) pointers.push_back(p);
-  }
-  const std::vector<TraceParam> old = trace.params;
-  for (size_t i = 0; i < pointers.size() && i < operand_of_pointer.size(); i++) {
-    place[pointers[i]] = pointers[operand_of_pointer[i]];
-    trace.params[place[pointers[i]]] = old[pointers[i]];
-  }
-  for (Value& v : trace.values)
-    if (v.op == TraceOp::kLoad || v.op == TraceOp::kStore) v.index = place[v.index];
-  return trace;
+Error refuse(const UserOpRequest& request, std::string argument, std::string got,
+             std::string allowed, std::string hint = "") {
+  return make_error({.code = ErrorCode::kInvalidArgument,
+                     .op = request.name,
+                     .argument = std::move(argument),
+                     .got = std::move(got),
+                     .allowed = std::move(allowed),
+                     .hint = std::move(hint)});
 }
 
 // Further ones of a family get a number behind.
 void name_all(std::vector<lift::CParam>& params, std::array<size_t, 4>& used) {
+  using lift::CKind;
   static constexpr std::string_view kNames[4] = {"xyzw", "", "nmkrst", "abcdef"};
   for (lift::CParam& p : params) {
-    if (p.kind == lift::CKind::kStruct) name_all(p.fields, used);
-    if (p.kind == lift::CKind::kStruct || !p.name.empty()) continue;
-    const size_t family = p.kind == lift::CKind::kPointer ? (p.is_const ? 0 : 1)
-                          : is_integer(p.kind)            ? 2
-                                                          : 3;
+    if (p.kind == CKind::kStruct) name_all(p.fields, used);
+    if (p.kind == CKind::kStruct || !p.name.empty()) continue;
+    const bool number = p.kind == CKind::kFloat || p.kind == CKind::kDouble;
+    const size_t family = p.kind == CKind::kPointer ? (p.is_const ? 0 : 1) : number ? 3 : 2;
     const size_t i = used[family]++;
     if (family == 1)
       p.name = i == 0 ? "out" : fmt::format("out{}", i);
@@ -194,6 +52,73 @@ void name_all(std::vector<lift::CParam>& params, std::array<size_t, 4>& used) {
       p.name = i < kNames[family].size() ? std::string(1, kNames[family][i])
                                          : fmt::format("{}{}", kNames[family][0], i);
   }
+}
+
+// Names stand in case files and on the command line.
+Expected<void> check_name(const UserOpRequest& request) {
+  const std::string& name = request.name;
+  const bool plain = std::none_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == '=' || c == ',' || c == ';';
+  });
+  if (name.empty() || !plain)
+    return refuse(request, "name", fmt::format("'{}'", name), "letters, digits and _");
+  if (!find_op(name)) return {};
+  return refuse(request, "name", "the name of an operator that exists", "", "choose another name");
+}
+
+// Lets every operand of a given signature that names no dtypes take those of its C type: an
+// operand is a word up to its bracket, in the order of the function's operands.
+std::string with_element_types(const std::string& text, const std::vector<DType>& elements) {
+  std::string out;
+  size_t operand = 0;
+  for (size_t i = 0; i < text.size(); i++) {
+    out += text[i];
+    if (text[i] == ';') return out + text.substr(i + 1);
+    if (text[i] != ']') continue;
+    const bool named = i + 1 < text.size() && text[i + 1] == ':';
+    if (operand < elements.size() && !named) out += class_suffix(elements[operand]);
+    operand++;
+  }
+  return out;
+}
+
+// A signature that does not fit the function would read and write other memory than it says.
+Expected<void> check_operands(const UserOpRequest& request, const UserFunction& user,
+                              const Signature& s, bool proved) {
+  const auto inputs = static_cast<size_t>(s.inputs);
+  // Unread code has only its consts to tell inputs by, and some people leave them out.
+  const bool inputs_fit =
+      proved ? inputs == user.inputs : inputs >= user.inputs && inputs < s.operands.size();
+  if (s.operands.size() != user.elements.size() || !inputs_fit || s.core.size() != user.sizes)
+    return refuse(request, "signature",
+                  fmt::format("'{}': {} inputs, {} outputs, {} core sizes", s.text, inputs,
+                              s.operands.size() - inputs, s.core.size()),
+                  fmt::format("{} inputs, {} outputs, {} core sizes, as the function has",
+                              user.inputs, user.elements.size() - user.inputs, user.sizes));
+  for (size_t i = 0; i < s.operands.size(); i++) {
+    const OperandSpec& spec = s.operands[i];
+    if (spec.optional)
+      return refuse(request, spec.name, "an optional operand", "operands that are always there");
+    if (!allows(spec.dtypes, user.elements[i]))
+      return refuse(request, spec.name, fmt::format("dtypes {}", allowed_words(spec.dtypes)),
+                    fmt::format("{}, which the function has there", word(user.elements[i])));
+  }
+  return {};
+}
+
+// The operator's signature: the given one completed, or one read off the trace.
+Expected<Signature> find_signature(const UserOpRequest& request, const UserFunction& user,
+                                   bool proved) {
+  std::string text = with_element_types(request.signature, user.elements);
+  if (text.empty()) {
+    Expected<std::string> inferred = infer_signature(user.trace);
+    if (!inferred) return inferred.error();
+    text = *inferred;
+  }
+  Expected<Signature> parsed = parse_signature(text);
+  if (!parsed) return refuse(request, "signature", parsed.error().got, "", parsed.error().hint);
+  NRD_TRY(check_operands(request, user, *parsed, proved));
+  return parsed;
 }
 
 // The sizes that `nereid bench` takes when none are given.
@@ -218,38 +143,42 @@ double flops_of(const OpTrace& trace) {
   return std::max(1.0, flops);
 }
 
-// The second proof, for the best ISA here; without a back end there is nothing to prove.
+// Without a back end there is nothing to prove, and no code either.
 Expected<void> prove_vector_code(const OpTrace& trace) {
   Expected<IsaSet> isa = isa_from_environment();
   if (!isa) return isa.error();
-  const std::vector<const jit::Target*> targets = jit::targets(*isa);
-  if (targets.empty() || !jit::executable_memory_works()) return {};
-  return prove_code(trace, *targets.front());
+  if (std::string missing = missing_code(*isa); !missing.empty())
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .op = trace.name,
+                       .argument = "vector code",
+                       .got = "none",
+                       .hint = std::move(missing)});
+  Expected<void> proof = prove_code(trace, *jit::targets(*isa).front());
+  if (proof || !proof.error().argument.empty()) return proof;
+  Error error = proof.error();  // of the code generator, which knows no argument
+  error.argument = "vector code";
+  return make_error(std::move(error));
 }
 
-Op make_op(const UserOpRequest& request, const std::string& signature, const UserFunction& user,
-           bool trusted, bool compiled) {
+Op make_op(const UserOpRequest& request, const Signature& signature, const UserFunction& user,
+           const Proofs& proofs) {
   Op op;
   op.name = request.name;
   op.group = "user";
   op.summary = request.library.empty() ? "a registered function" : "from " + request.library;
-  std::vector<lift::CParam> flat;
-  flatten(user.signature.params, flat);
-  for (const lift::CParam& p : flat)
-    if ((p.kind == lift::CKind::kFloat || p.kind == lift::CKind::kDouble) &&
-        user.signature.returns_void)
-      op.numbers.push_back({p.name, 1, "an argument of the function"});
-  const Expected<Signature> parsed = parse_signature(signature);
+  for (const std::string& number : user.numbers)
+    op.numbers.push_back({number, 1, "an argument of the function"});
   Builds builds;
   builds.name = user.name;
-  builds.scalar = definition_of(user, *parsed, false);
+  builds.scalar = function_definition(user);
   const bool gathers = user.trace.op_class == OpClass::kGather;  // its table has no known length
-  builds.f64 = trusted && !gathers ? definition_of(user, *parsed, true) : builds.scalar;
+  builds.f64 = proofs.proved && !gathers ? reference_definition(user) : builds.scalar;
   builds.autovec.fill(builds.scalar);
-  builds.trace = compiled ? &user.trace : nullptr;
-  op.variants = {{.signature = signature, .builds = builds}};
-  op.shape = example_shape(*parsed);
-  if (!trusted) return op;
+  builds.trace = proofs.compiled ? &user.trace : nullptr;
+  builds.no_trace = user.reason;
+  op.variants = {{.signature = signature.text, .builds = builds}};
+  op.shape = example_shape(signature);
+  if (!proofs.proved) return op;
   const OpClass c = user.trace.op_class;
   op.flops = flops_of(user.trace);
   op.tolerance.f32 = c == OpClass::kElementwise || c == OpClass::kPairwise ? 1e-5 : 1e-4;
@@ -258,61 +187,76 @@ Op make_op(const UserOpRequest& request, const std::string& signature, const Use
   return op;
 }
 
+// Lifts the function and has the trace proved. The error is a prover's that lost its process; it
+// ends here where there is no signature to go on with.
+Expected<void> lift_and_prove(const UserOpRequest& request, UserFunction& user, const Prover& prove,
+                              UserOp& result) {
+  const lift::LiftRequest wanted{request.name, request.function, user.signature};
+  dump_lifted(wanted);
+  Clock::time_point start = Clock::now();
+  Expected<OpTrace> trace = lift::lift_function(wanted);
+  result.lift_us = microseconds_since(start);
+  result.lifted = static_cast<bool>(trace);
+  if (!trace) return result.reason = reason_of(trace.error()), Expected<void>();
+  start = Clock::now();
+  Expected<Proofs> proofs = prove(*trace, wanted);
+  result.prove_us = microseconds_since(start);
+  if (!proofs) {
+    result.reason = reason_of(proofs.error());
+    if (request.signature.empty()) return proofs.error();
+    return {};
+  }
+  static_cast<Proofs&>(result) = std::move(*proofs);
+  if (!result.proved) return {};
+  result.op_class = trace->op_class;
+  return keep_trace(user, std::move(*trace));
+}
+
 }  // namespace
+
+std::string reason_of(Error error) {
+  error.op.clear();
+  return error.message();
+}
 
 void name_parameters(lift::CSignature& signature) {
   std::array<size_t, 4> used{};
   name_all(signature.params, used);
 }
 
-Expected<UserOp> register_user_op(const UserOpRequest& request) {
+Proofs prove_function(const OpTrace& trace, const lift::LiftRequest& request) {
+  Proofs proofs;
+  Expected<void> proof = lift::prove_trace(trace, request);
+  proofs.proved = static_cast<bool>(proof);
+  if (proof) proof = prove_vector_code(trace);
+  proofs.compiled = static_cast<bool>(proof);
+  if (!proof) proofs.reason = reason_of(proof.error());
+  return proofs;
+}
+
+Expected<UserOp> register_user_op(const UserOpRequest& request, const Prover& prove) {
+  NRD_TRY(check_name(request));
   auto user = std::make_unique<UserFunction>();
   user->name = request.name;
   user->function = request.function;
   user->signature = request.c_signature;
   name_parameters(user->signature);
+  NRD_TRY(describe_function(*user));
   UserOp result;
-  const lift::LiftRequest wanted{request.name, request.function, user->signature};
-  auto start = std::chrono::steady_clock::now();
-  Expected<OpTrace> trace = lift::lift_function(wanted);
-  result.lift_us = microseconds_since(start);
-  result.lifted = static_cast<bool>(trace);
-  if (!trace) result.reason = trace.error().message();
-  if (trace) {
-    start = std::chrono::steady_clock::now();
-    Expected<void> proof = lift::prove_trace(*trace, wanted);
-    result.proved = static_cast<bool>(proof);
-    if (proof) proof = prove_vector_code(*trace);
-    result.compiled = static_cast<bool>(proof);
-    result.prove_us = microseconds_since(start);
-    if (!proof) result.reason = proof.error().message();
-  }
-  if (request.c_signature.returns_void)
-    order_operands(*user);
-  else
-    for (size_t i = 0; i <= request.c_signature.params.size(); i++)
-      user->operand_of_pointer.push_back(i);
-  if (result.proved)
-    user->trace = with_operands_in_order(std::move(*trace), user->operand_of_pointer);
-  std::string signature = request.signature;
-  if (signature.empty() && !result.proved)
+  NRD_TRY(lift_and_prove(request, *user, prove, result));
+  if (request.signature.empty() && !result.proved)
     return make_error({.code = ErrorCode::kUnsupported,
                        .op = request.name,
                        .argument = "function",
                        .got = result.reason,
                        .hint = "give the operator's signature, and it runs as it is"});
-  if (signature.empty()) {
-    Expected<std::string> inferred = infer_signature(user->trace);
-    if (!inferred) return inferred.error();
-    signature = *inferred;
-  }
-  NRD_TRY(parse_signature(signature));
-  Expected<const Op*> op =
-      add_op(make_op(request, signature, *user, result.proved, result.compiled));
+  Expected<Signature> signature = find_signature(request, *user, result.proved);
+  if (!signature) return signature.error();
+  user->reason = result.reason;
+  Expected<const Op*> op = add_op(make_op(request, *signature, *user, result));
   if (!op) return op.error();
-  UserFunction* kept = user.release();  // the operator points to it, and operators stay
+  static_cast<void>(user.release());  // the operator points to it, and operators stay
   result.op = *op;
-  if (result.proved) result.op_class = kept->trace.op_class;
   if (!result.compiled)
     log(LogLevel::kInfo, fmt::format("{}: runs as it is: {}", request.name, result.reason));
   return result;

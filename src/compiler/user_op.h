@@ -2,6 +2,7 @@
 // src/compiler/user_op.h: a user's C function as an operator (SPEC 1).
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "lift/lift.h"
@@ -18,23 +19,38 @@ struct UserOpRequest {
   std::string library;    // where it came from, for messages; may be empty
 };
 
+// The two proofs of SPEC 4.
+struct Proofs {
+  bool proved = false;    // the trace equals the function
+  bool compiled = false;  // the vector code equals the trace; else the function runs as it is
+  std::string reason;     // why not, where one of them is false
+};
+
 // What became of a function.
-struct UserOp {
+struct UserOp : Proofs {
   const Op* op = nullptr;
   bool lifted = false;
-  bool proved = false;    // the trace equals the function (first proof)
-  bool compiled = false;  // the vector code equals the trace (second proof); else it runs as it is
   OpClass op_class = OpClass::kOpaque;
-  std::string reason;  // why not, where one of them is false
   double lift_us = 0, prove_us = 0;
 };
+
+// An error without the operator's name, which stands in front wherever a reason is shown.
+std::string reason_of(Error error);
 
 // Names for parameters that have none: x y z w (const pointers), out, n m k (integers), a b c
 // (numbers).
 void name_parameters(lift::CSignature& signature);
 
-// Lifts, proves and adds the operator for the rest of the process. A function that is not lifted
-// or not proved still becomes an operator (it runs as it is) if a signature is given.
-Expected<UserOp> register_user_op(const UserOpRequest& request);
+// Calls the function, and the vector code for the best ISA here, in this process.
+Proofs prove_function(const OpTrace& trace, const lift::LiftRequest& request);
+
+// Who proves: prove_function, or something that calls it in another process and gives an error
+// when the function took that process down.
+using Prover = std::function<Expected<Proofs>(const OpTrace&, const lift::LiftRequest&)>;
+
+// Lifts, has it proved and adds the operator for the rest of the process. A function that is not
+// lifted or not proved still becomes an operator (it runs as it is) if a signature is given.
+Expected<UserOp> register_user_op(const UserOpRequest& request,
+                                  const Prover& prove = prove_function);
 
 }  // namespace nrd

@@ -3,6 +3,9 @@
 #include "dispatch/builtin.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
 
 #include "dispatch/compiled.h"
 #include "graph/program.h"
@@ -12,32 +15,42 @@ namespace {
 
 class PreparedProgram final : public PreparedKernel {
  public:
-  PreparedProgram(Program program, bool composite)
-      : program_(std::move(program)), composite_(composite) {}
+  PreparedProgram(Program program, const Op& op, std::string stands_in_for)
+      : program_(std::move(program)), op_(op), fallback_(std::move(stands_in_for)) {}
   size_t workspace_bytes() const override { return program_.workspace_bytes(); }
   Expected<void> run(const Args& args, void* workspace, const Exec& exec) const override {
     program_.run(args.pointers, workspace, exec);
     return {};
   }
   std::string note() const override {
-    std::string note = program_.converts() ? "converts whole buffers" : "";
-    if (composite_)
-      note += fmt::format("{}{} operators one after the other", note.empty() ? "" : ", ",
-                          program_.nodes());
-    return note;
+    std::vector<std::string> parts;
+    if (op_.group == "user") parts.emplace_back("the function as it is");
+    if (program_.converts()) parts.emplace_back("converts whole buffers");
+    if (op_.composite())
+      parts.push_back(fmt::format("{} operators one after the other", program_.nodes()));
+    return fmt::format("{}", fmt::join(parts, ", "));
   }
-  std::string fallback() const override { return note(); }
+  std::string fallback() const override { return fallback_; }
 
  private:
   Program program_;
-  bool composite_;
+  const Op& op_;
+  std::string fallback_;
 };
+
+// In `cpu` a definition stands in for generated code; this says why for a case. Null in the
+// backends that are the definitions: who names them gets what he asked for, conversions too.
+using StandsIn = std::function<std::string(const Desc&)>;
 
 // One build of the definitions; serves every operator of the catalogue.
 class DefinitionKernel final : public Kernel {
  public:
-  DefinitionKernel(Build build, int level, IsaSet required, IsaSet available)
-      : build_(build), level_(level), required_(required), available_(available) {}
+  DefinitionKernel(Build build, int level, IsaSet required, IsaSet available, StandsIn stands_in)
+      : build_(build),
+        level_(level),
+        required_(required),
+        available_(available),
+        stands_in_(std::move(stands_in)) {}
 
   std::string isa() const override {
     return build_ == Build::kScalar ? "scalar"
@@ -66,14 +79,15 @@ class DefinitionKernel final : public Kernel {
                                                     std::span<void* const>) const override {
     Expected<Program> program = Program::prepare(desc, build_, level_);
     if (!program) return program.error();
-    return std::unique_ptr<PreparedKernel>(
-        std::make_unique<PreparedProgram>(std::move(*program), desc.op->composite()));
+    return std::unique_ptr<PreparedKernel>(std::make_unique<PreparedProgram>(
+        std::move(*program), *desc.op, stands_in_ ? stands_in_(desc) : std::string()));
   }
 
  private:
   Build build_;
   int level_;
   IsaSet required_, available_;
+  StandsIn stands_in_;
 };
 
 IsaSet required_isa(std::string_view level) {
@@ -104,20 +118,30 @@ class ListBackend final : public Backend {
 };
 
 // Strongest first.
-KernelList autovec_kernels(IsaSet available) {
+KernelList autovec_kernels(IsaSet available, const StandsIn& stands_in) {
   KernelList kernels;
   for (size_t level = kAutovecLevels.size(); level-- > 0;)
-    kernels.push_back(std::make_unique<DefinitionKernel>(
-        Build::kAutovec, static_cast<int>(level), required_isa(kAutovecLevels[level]), available));
+    kernels.push_back(std::make_unique<DefinitionKernel>(Build::kAutovec, static_cast<int>(level),
+                                                         required_isa(kAutovecLevels[level]),
+                                                         available, stands_in));
   return kernels;
 }
 
 // What `cpu` chooses from, best first. An implementation of our own is added in front.
 KernelList cpu_kernels(const Machine& machine) {
   KernelList kernels;
-  if (std::unique_ptr<Kernel> compiled = make_compiled_kernel(machine))
-    kernels.push_back(std::move(compiled));
-  for (std::unique_ptr<Kernel>& kernel : autovec_kernels(machine.isa))
+  Expected<std::unique_ptr<Kernel>> compiled = make_compiled_kernel(machine);
+  StandsIn stands_in;
+  if (compiled) {
+    stands_in = [code = compiled->get()](const Desc& desc) {
+      Expected<void> accepted = code->accepts(desc);
+      return accepted ? "instead of " + code->name() : accepted.error().message();
+    };
+    kernels.push_back(std::move(*compiled));
+  } else {
+    stands_in = [why = compiled.error().message()](const Desc&) { return why; };
+  }
+  for (std::unique_ptr<Kernel>& kernel : autovec_kernels(machine.isa, stands_in))
     kernels.push_back(std::move(kernel));
   return kernels;
 }
@@ -127,9 +151,10 @@ KernelList cpu_kernels(const Machine& machine) {
 std::vector<std::unique_ptr<Backend>> make_builtin_backends(const Machine& machine) {
   std::vector<std::unique_ptr<Backend>> list;
   KernelList scalar;
-  scalar.push_back(std::make_unique<DefinitionKernel>(Build::kScalar, 0, IsaSet(), machine.isa));
+  scalar.push_back(
+      std::make_unique<DefinitionKernel>(Build::kScalar, 0, IsaSet(), machine.isa, nullptr));
   list.push_back(std::make_unique<ListBackend>("cpu", cpu_kernels(machine)));
-  list.push_back(std::make_unique<ListBackend>("autovec", autovec_kernels(machine.isa)));
+  list.push_back(std::make_unique<ListBackend>("autovec", autovec_kernels(machine.isa, nullptr)));
   list.push_back(std::make_unique<ListBackend>("scalar", std::move(scalar)));
   return list;
 }

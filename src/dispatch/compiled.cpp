@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "compiler/operator.h"
+#include "compiler/parts.h"
 #include "graph/program.h"
 
 namespace nrd {
@@ -104,13 +105,17 @@ class CompiledKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_compiled_kernel(const Machine& machine) {
-  if (!compile_target(machine.isa).empty()) return std::make_unique<CompiledKernel>(machine);
+Expected<std::unique_ptr<Kernel>> make_compiled_kernel(const Machine& machine) {
+  std::string missing = missing_code(machine.isa);
+  if (missing.empty()) return std::unique_ptr<Kernel>(std::make_unique<CompiledKernel>(machine));
   log_once(LogLevel::kWarning,
-           "no generated code here (the system refuses executable memory, the CPU lacks AVX2, or "
-           "this build has no code generator): the definitions run as the compiler vectorised "
-           "them");
-  return nullptr;
+           fmt::format("no generated code here: {}; the definitions run as the compiler "
+                       "vectorised them",
+                       missing));
+  return make_error({.code = ErrorCode::kUnsupported,
+                     .argument = "generated code",
+                     .got = "none",
+                     .hint = std::move(missing)});
 }
 
 }  // namespace nrd

@@ -10,8 +10,8 @@
 namespace nrd {
 
 // Compiles traces for the machine's best ISA. Composites run node by node, what cannot be
-// compiled as the definition. Null where this build or this system has no generated code; the
-// reason is then said once (log level warning).
-std::unique_ptr<Kernel> make_compiled_kernel(const Machine& machine);
+// compiled as the definition. Where this build or this system has no generated code, the error
+// says why, and the log does once (level warning).
+Expected<std::unique_ptr<Kernel>> make_compiled_kernel(const Machine& machine);
 
 }  // namespace nrd

@@ -30,8 +30,8 @@ class PreparedKernel {
   virtual Expected<void> run(const Args& args, void* workspace, const Exec& exec) const = 0;
   // What a report should say of it: "packed", "capped at AVX-512: CPUID hides AMX".
   virtual std::string note() const { return {}; }
-  // Not empty when this is not what the user would expect of `cpu` (whole buffers are converted,
-  // generated code is refused ...). Strict mode turns it into an error.
+  // Not empty when its backend promises the best and this is not it (whole buffers are converted, a
+  // definition stands in for generated code ...). The kernel knows; strict mode makes it an error.
   virtual std::string fallback() const { return {}; }
 };
 

@@ -137,7 +137,7 @@ class OperandMaker {
     }
     DType one = dtypes_.words.front();
     if (allows(spec.dtypes, one)) return one;
-    if (spec.dtypes == DTypeClass::kFloat)
+    if (spec.dtypes == DTypeClass::kFloat || spec.dtypes == DTypeClass::kFloatOrF64)
       return make_error({.code = ErrorCode::kUnsupportedDtype,
                          .op = op_.name,
                          .argument = spec.name,

@@ -51,6 +51,7 @@ struct Builds {
   Definition f64;
   std::array<Definition, kAutovecLevels.size()> autovec;
   const OpTrace* trace = nullptr;  // of a user's function; the catalogue's are embedded by name
+  std::string_view no_trace = {};  // of a user's function: why it has no trace to compile
 };
 
 namespace builds_detail {
@@ -179,8 +180,8 @@ extern "C" {
 #endif
 
 // NRD_BUILDS(silu): the Builds of the definition OP(silu).
-#define NRD_BUILDS(name)                                                                \
-  nrd::Builds {                                                                         \
-#name, nrd::make_definition < &nrd_scalar_##name>(),                                \
-        nrd::make_definition < &nrd_f64_##name>(), {NRD_AUTOVEC_BUILDS(name) }, nullptr \
+#define NRD_BUILDS(name)                                                                    \
+  nrd::Builds {                                                                             \
+#name, nrd::make_definition < &nrd_scalar_##name>(),                                    \
+        nrd::make_definition < &nrd_f64_##name>(), {NRD_AUTOVEC_BUILDS(name) }, nullptr, {} \
   }

@@ -51,6 +51,14 @@ UserOps& user_ops() {
   return *ops;
 }
 
+Error name_taken(const std::string& name) {
+  return make_error({.code = ErrorCode::kInvalidArgument,
+                     .op = name,
+                     .argument = "name",
+                     .got = "the name of an operator that exists",
+                     .hint = "choose another name"});
+}
+
 }  // namespace
 
 std::span<const Op> catalogue() { return instance().ops; }
@@ -92,14 +100,12 @@ Expected<const Op*> add_op(Op op) {
     if (!signature) return signature.error();
     parsed.push_back(std::move(*signature));
   }
-  if (find_op(op.name))
-    return make_error({.code = ErrorCode::kInvalidArgument,
-                       .op = op.name,
-                       .argument = "name",
-                       .got = "the name of an operator that exists",
-                       .hint = "choose another name"});
   UserOps& user = user_ops();
-  const std::unique_lock lock(user.mutex);
+  const std::unique_lock lock(user.mutex);  // looks up and adds as one step: two may race
+  auto same_name = [&](const Op& other) { return other.name == op.name; };
+  if (std::any_of(catalogue().begin(), catalogue().end(), same_name) ||
+      std::any_of(user.ops.begin(), user.ops.end(), same_name))
+    return name_taken(op.name);
   user.signatures.push_back(std::move(parsed));
   return &user.ops.emplace_back(std::move(op));
 }

@@ -52,7 +52,8 @@ std::string Desc::dtype_text() const {
     else if (!each.empty() && !each.ends_with("->"))
       each += ",";
     each += word(operands[i].dtype);
-    if (s.operands[i].dtypes != DTypeClass::kFloat) {
+    if (s.operands[i].dtypes != DTypeClass::kFloat &&
+        s.operands[i].dtypes != DTypeClass::kFloatOrF64) {
       // Fixed dtypes are part of the operator; only a free one makes the long form necessary.
       uniform = uniform && (s.operands[i].dtypes == DTypeClass::kF32 ||
                             s.operands[i].dtypes == DTypeClass::kI32);

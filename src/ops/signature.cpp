@@ -26,6 +26,7 @@ const std::vector<ClassRow>& class_table() {
       {DTypeClass::kInt8, "int8", {kI8, kU8}},
       {DTypeClass::kNumber, "number", {kF32, kF16, kBF16, kF8E4M3, kF8E5M2, kI8, kU8, kI32}},
       {DTypeClass::kFloatOrFp8, "float_or_fp8", {kF32, kF16, kBF16, kF8E4M3, kF8E5M2}},
+      {DTypeClass::kFloatOrF64, "float_or_f64", {kF64, kF32, kF16, kBF16}},
       {DTypeClass::kMatrix, "matrix", {kF32, kF16, kBF16, kI8, kU8}},
       {DTypeClass::kAccumulator, "accumulator", {kF32, kF16, kBF16, kI32}},
   };

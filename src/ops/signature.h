@@ -36,6 +36,7 @@ enum class DTypeClass {
   kInt8,    // i8 u8
   kNumber,  // kFloat, kFp8, kInt8 and kI32: what `cast` takes
   kFloatOrFp8,
+  kFloatOrF64,   // kFloat and f64: what a user's function has behind a double*
   kMatrix,       // kFloat and kInt8: what a product takes
   kAccumulator,  // kFloat and i32: what a product gives
 };

@@ -18,6 +18,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "workbench/child.h"
+
 extern char** environ;
 
 namespace nrd {
@@ -135,14 +137,7 @@ Error Worker::death(const std::string& during) {
     if (!during.empty()) kill(pid_, SIGKILL);
     waitpid(pid_, &status, 0);
     pid_ = 0;
-    if (how.empty() && WIFSIGNALED(status))
-      how = fmt::format("died of {} ({})",
-                        WTERMSIG(status) == SIGILL    ? "SIGILL"
-                        : WTERMSIG(status) == SIGSEGV ? "SIGSEGV"
-                                                      : "a signal",
-                        strsignal(WTERMSIG(status)));
-    else if (how.empty())
-      how = fmt::format("exited with status {}", WEXITSTATUS(status));
+    if (how.empty()) how = death_text(status);
   }
   return make_error({.code = ErrorCode::kEnvironment,
                      .argument = "backend " + backend_,

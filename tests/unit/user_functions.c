@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/user_functions.c: built at -O1 without vectorisation and sanitizers, see CMake. */
+#include "user_functions.h"
+
+#include <math.h>
+
+void user_gate(const float* x, const float* y, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = x[i] * tanhf(y[i]);
+}
+
+void user_sum(const float* x, float* out, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += x[i];
+  *out = sum;
+}
+
+void user_norm(const float* x, const float* w, float* out, size_t n, float eps) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
+  const float r = 1.0f / sqrtf(sum / (float)(int64_t)n + eps);
+  for (size_t i = 0; i < n; i++) out[i] = x[i] * r * w[i];
+}
+
+void user_no_const(float* out, float* x, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = x[i] + 1.0f;
+}
+
+float user_blend(float a, float b) { return a * 0.25f + b * 0.75f; }
+
+double user_half(double x) { return x * 0.5; }
+
+/* 1 + x needs more than f32 holds for small x. */
+void user_wide(const double* x, double* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = 1.0 + x[i];
+}
+
+void user_prefix(const float* x, float* out, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += x[i];
+    out[i] = sum;
+  }
+}
+
+void user_until(const float* x, float* out, size_t n) {
+  size_t i = 0;
+  for (; i < n && x[i] >= 0; i++) out[i] = 2 * x[i];
+  for (; i < n; i++) out[i] = 0;
+}
+
+void user_until_wide(const double* x, double* out, size_t n) {
+  size_t i = 0;
+  for (; i < n && x[i] >= 0; i++) out[i] = 1.0 + x[i];
+  for (; i < n; i++) out[i] = 0;
+}
+
+void user_until_index(const int32_t* x, float* out, size_t n) {
+  size_t i = 0;
+  for (; i < n && x[i] >= 0; i++) out[i] = (float)x[i];
+  for (; i < n; i++) out[i] = -1;
+}
+
+float user_pick(float x, int32_t which) { return which ? x : -x; }
+
+void user_nothing(const float* x, size_t n) {
+  (void)x;
+  (void)n;
+}
+
+/* What follows a trap is never reached, so the trace is right wherever the function returns. */
+static void trap_if(int condition) {
+  if (condition) __builtin_trap();
+}
+
+void user_trap(const float* x, float* out, size_t n) {
+  trap_if(n == 3);
+  for (size_t i = 0; i < n; i++) out[i] = 3 * x[i];
+}
+
+void user_trap_late(const float* x, float* out, size_t n) {
+  trap_if(n > 5000);
+  for (size_t i = 0; i < n; i++) out[i] = 3 * x[i];
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/user_functions.h: functions as users write them, plain scalar C. */
+#ifndef NEREID_TEST_USER_FUNCTIONS_H
+#define NEREID_TEST_USER_FUNCTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* understood */
+void user_gate(const float* x, const float* y, float* out, size_t n);
+void user_sum(const float* x, float* out, size_t n);
+void user_norm(const float* x, const float* w, float* out, size_t n, float eps);
+void user_no_const(float* out, float* x, size_t n); /* the output first, and x lacks its const */
+float user_blend(float a, float b);
+double user_half(double x);
+void user_wide(const double* x, double* out, size_t n);
+void user_prefix(const float* x, float* out, size_t n); /* its order is its meaning */
+
+/* not understood: ends early on data */
+void user_until(const float* x, float* out, size_t n);
+void user_until_wide(const double* x, double* out, size_t n);
+void user_until_index(const int32_t* x, float* out, size_t n);
+/* no operator can be made of these as they are */
+float user_pick(float x, int32_t which);
+void user_nothing(const float* x, size_t n);
+
+/* understood, but it ends the process: on a size that the proof tries, and on one beyond it */
+void user_trap(const float* x, float* out, size_t n);
+void user_trap_late(const float* x, float* out, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
