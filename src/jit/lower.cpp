@@ -72,7 +72,8 @@ Expected<Step> lower_step(const OpTrace& trace, const Binding& binding, const Ta
     step.range = trace.loops[static_cast<size_t>(range_loop)].extent;
     step.grain = grain_of(analysis, static_cast<uint16_t>(range_loop));
   }
-  Lowering lowering(analysis, binding, target, layout_of(trace), lanes);
+  Builder builder(trace.name, target, lanes);
+  Lowering lowering(analysis, binding, builder, layout_of(trace), lanes);
   Expected<Program> program = lowering.run(range_loop);
   if (!program) return program.error();
   step.program = std::move(*program);
@@ -99,14 +100,14 @@ Expected<Lowered> lower(const OpTrace& trace, const Binding& binding, const Targ
 
 // ---- the function around the trace ----
 
-Lowering::Lowering(const Analysis& analysis, const Binding& binding, const Target& target,
+Lowering::Lowering(const Analysis& analysis, const Binding& binding, Builder& b,
                    const BlockLayout& layout, int lanes)
     : a_(analysis),
       trace_(analysis.trace),
       binding_(binding),
       layout_(layout),
       lanes_(lanes),
-      b_(analysis.trace.name, target, lanes),
+      b_(b),
       is_exact_(analysis.trace.values.size(), 0),
       bases_(analysis.trace.params.size()),
       vectors_(analysis.trace.values.size() * kMaxCopies, kNoReg),

@@ -17,11 +17,14 @@ namespace nrd::jit {
 
 class Lowering {
  public:
-  Lowering(const Analysis& analysis, const Binding& binding, const Target& target,
-           const BlockLayout& layout, int lanes);
+  // Writes into `b`, which outlives it.
+  Lowering(const Analysis& analysis, const Binding& binding, Builder& b, const BlockLayout& layout,
+           int lanes);
 
   // The whole function. With `range_loop` (or -1) that loop runs from begin to end of the block.
   Expected<Program> run(int range_loop);
+  // The only loop's body on one vector an input, as part of another program (inline_trace.h).
+  Expected<V> run_inline(std::span<const V> inputs);
 
  private:
   static constexpr int kMaxCopies = 4;
@@ -176,7 +179,7 @@ class Lowering {
   const Binding& binding_;
   BlockLayout layout_;
   int lanes_;
-  Builder b_;
+  Builder& b_;
   std::vector<int> ordinal_;       // of each parameter among those of its kind
   std::vector<DType> dtypes_;      // of each parameter: as it is in memory
   std::vector<uint8_t> is_exact_;  // by value: no quotient that is only close
