@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/jit/builder.cpp: writes programs of the vector IR, one instruction a call.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -120,6 +121,15 @@ V Builder::fold(Lane lane, V a, int distance) {
   Inst inst = make(Op::kFold, lane);
   inst.a = a.id;
   inst.imm = distance;
+  return define(inst, V{});
+}
+
+V Builder::lookup(V index, const std::array<float, 16>& table) {
+  Inst inst = make(Op::kLookup, Lane::kF32);
+  inst.a = index.id;
+  const auto known = std::find(program_.tables.begin(), program_.tables.end(), table);
+  inst.imm = known - program_.tables.begin();
+  if (known == program_.tables.end()) program_.tables.push_back(table);
   return define(inst, V{});
 }
 

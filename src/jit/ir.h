@@ -9,6 +9,7 @@
 // (pointers, sizes, numbers, helper functions) lies in the block, so code has no absolute address.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -104,9 +105,8 @@ enum class Op : uint8_t {
   kScale,  // a * 2^b, b integral f32; only where target.has_scale
   kExponent,
   kMantissa,  // vgetexp, vgetmant in [0.75, 1.5); only where target.has_scale
-  kRcpApprox,
-  kRsqrtApprox,  // relative error 2^-14; only where target.has_approx14
-  kFold,         // lane l <- lane l + imm (imm = lanes/2, /4, ... 1); upper lanes are anything
+  kLookup,    // 16 lanes of f32: element a[l] mod 16 (i32) of table `imm`; target.has_tables
+  kFold,      // lane l <- lane l + imm (imm = lanes/2, /4, ... 1); upper lanes are anything
   kEven,
   kOdd,  // lanes 0 2 4 .. (1 3 5 ..) of a then of b
   kZipLow,
@@ -181,6 +181,7 @@ struct Program {
   std::vector<Inst> code;
   std::vector<RegClass> registers;  // class of each virtual register
   std::vector<int16_t> pinned;      // its physical register, or -1 (GEMM's accumulators)
+  std::vector<std::array<float, 16>> tables;
   uint32_t labels = 0;
 };
 
@@ -190,7 +191,7 @@ struct Target {
   int vector_bytes = 0;      // 32, 64, 16
   int vector_registers = 0;  // 16, 32, 32
   bool has_scale = false;    // kScale, kExponent, kMantissa
-  bool has_approx14 = false;
+  bool has_tables = false;   // kLookup
   bool cheap_masks = false;  // masked loads and stores at full speed (AVX-512)
   int lanes(bool any_f64) const { return vector_bytes / (any_f64 ? 8 : 4); }
 };
@@ -216,6 +217,7 @@ class Builder {
   V op3(Op op, Lane lane, V a, V b, V c, V into = {});
   V shift(Op op, V a, int count, V into = {});
   V fold(Lane lane, V a, int distance);
+  V lookup(V index, const std::array<float, 16>& table);
   V select(Lane lane, M m, V a, V b, V into = {});
   M compare(Predicate p, Lane lane, V a, V b);
   M mask_op(Op op, M a, M b = {});

@@ -65,8 +65,7 @@ constexpr OpInfo kOps[] = {
     {"scale", 'v', 'v', 'v', '-'},
     {"exponent", 'v', 'v', '-', '-'},
     {"mantissa", 'v', 'v', '-', '-'},
-    {"rcp_approx", 'v', 'v', '-', '-'},
-    {"rsqrt_approx", 'v', 'v', '-', '-'},
+    {"lookup", 'v', 'v', '-', '-'},
     {"fold", 'v', 'v', '-', '-'},
     {"even", 'v', 'v', 'v', '-'},
     {"odd", 'v', 'v', 'v', '-'},
@@ -117,6 +116,7 @@ bool prints_lane(Op op) { return op < Op::kMaskAnd; }
 bool prints_immediate(const Inst& inst) {
   switch (inst.op) {
     case Op::kFold:
+    case Op::kLookup:
     case Op::kCallLanes:
     case Op::kMaskConst:
     case Op::kGConst:

@@ -204,6 +204,8 @@ V Lowering::function(const Value& v, int copy) {
       default: break;
     }
   }
+  if (lane == Lane::kF64 && v.op == TraceOp::kSin) return math_sin_f64(b_, x);
+  if (lane == Lane::kF64 && v.op == TraceOp::kCos) return math_cos_f64(b_, x);
   const int helper = helper_number(v.op, lane);
   if (helper < 0) {
     refuse("there is no vector form of " + std::string(trace_op_word(v.op)));

@@ -104,6 +104,7 @@ V math_expm1(Builder& b, V x) {
 // Near zero an odd polynomial; elsewhere 1 - 2 / (exp(2a) + 1), whose rounding errors shrink with
 // the fraction. Past 10 the result is 1.
 V math_tanh(Builder& b, V x) {
+  if (has_table_functions(b)) return math_tanh_by_table(b, x);
   Kit k(b);
   const V a = k.min(k.f(10.0f), k.abs(x));
   const V twice = k.add(a, a);
@@ -126,6 +127,7 @@ V math_one_plus_tanh(Builder& b, V x) {
 // erf a = 1 - exp(y) with y = ln(erfc(a)), one formula for the whole range; past 3.95 the result is
 // 1. With exp(y) = 2^n (1 + p) that is (1 - 2^n) - 2^n p, and 2^n is normal.
 V math_erf(Builder& b, V x) {
+  if (has_table_functions(b)) return math_erf_by_table(b, x);
   Kit k(b);
   const V a = k.min(k.f(3.95f), k.abs(x));
   const V tail = k.fma(a, k.polynomial(a, kErfP), k.f(kErfFirstLow));

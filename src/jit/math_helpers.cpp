@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "jit/math.h"
-#include "jit/math_kit.h"
 
 namespace nrd::jit {
 namespace {
@@ -62,14 +61,13 @@ constexpr std::array<Helper, 2 * kEntries.size()> kTable = make_table();
 
 const Helper* helper_table() { return kTable.data(); }
 
-void call_for_rare(Kit& k, M is_rare, TraceOp op, V x, V y, V result) {
-  Builder& b = k.b;
+void call_for_rare(Builder& b, Lane lane, M is_rare, TraceOp op, V x, V y, V result) {
   const Label call = b.label(), done = b.label();
   b.branch_any(is_rare, call);
   b.jump(done);
   b.bind(call);
-  const V exact = b.call_lanes(Lane::kF32, helper_number(op, Lane::kF32), x, y);
-  b.select(Lane::kF32, is_rare, exact, result, result);
+  const V exact = b.call_lanes(lane, helper_number(op, lane), x, y);
+  b.select(lane, is_rare, exact, result, result);
   b.bind(done);
 }
 

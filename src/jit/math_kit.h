@@ -67,7 +67,9 @@ V scale(Kit& k, V x, const Integral& n);      // x * 2^n for 0.25 <= |x| < 4 or 
 // exp(r) - 1 for |r| <= 0.35.
 V expm1_near_zero(Kit& k, V r);
 
-// Where a lane of `is_rare` is set, replaces those lanes of `result` by libm's function.
-void call_for_rare(Kit& k, M is_rare, TraceOp op, V x, V y, V result);
+// math_table.cpp: quicker where lanes can be looked up.
+bool has_table_functions(const Builder& b);
+V math_tanh_by_table(Builder& b, V x);
+V math_erf_by_table(Builder& b, V x);
 
 }  // namespace nrd::jit

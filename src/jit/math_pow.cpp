@@ -85,7 +85,8 @@ V math_pow(Builder& b, V x, V y) {
   const M is_small = k.is(Predicate::kUlt, x, k.f(0x1p-126f));
   const M is_infinite = b.mask_op(Op::kMaskOr, k.is(Predicate::kUge, x, infinity),
                                   k.is(Predicate::kUge, k.abs(y), infinity));
-  call_for_rare(k, b.mask_op(Op::kMaskOr, is_small, is_infinite), TraceOp::kPow, x, y, result);
+  call_for_rare(b, Lane::kF32, b.mask_op(Op::kMaskOr, is_small, is_infinite), TraceOp::kPow, x, y,
+                result);
   return result;
 }
 

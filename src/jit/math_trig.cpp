@@ -52,7 +52,7 @@ V sin_of_quarter(Builder& b, V x, uint32_t quarters_ahead, TraceOp op) {
   const V result = b.new_vector();
   b.op1(Op::kMove, Lane::kF32, by_quadrant(k, q, at.r, at.low), result);
 
-  call_for_rare(k, k.is(Predicate::kUgt, k.abs(x), k.f(kLargest)), op, x, {}, result);
+  call_for_rare(b, Lane::kF32, k.is(Predicate::kUgt, k.abs(x), k.f(kLargest)), op, x, {}, result);
   return result;
 }
 

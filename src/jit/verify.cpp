@@ -108,6 +108,8 @@ class Verifier {
     }
     if (inst.op == Op::kGDiv && inst.use_imm && inst.imm <= 0) fail("divisor {}", inst.imm);
     if (inst.op == Op::kFold && !is_fold(inst.imm)) fail("distance {}", inst.imm);
+    const bool has_table = inst.imm >= 0 && inst.imm < static_cast<int64_t>(program_.tables.size());
+    if (inst.op == Op::kLookup && (!has_table || program_.lanes != 16)) fail("table {}", inst.imm);
   }
 
   bool is_fold(int64_t distance) const {

@@ -190,12 +190,13 @@ class Avx512Emitter final : public X86Emitter {
         a_.emit(is_f64 ? Id::kIdVgetmantpd : Id::kIdVgetmantps, define(inst.dst, width), a,
                 asmjit::Imm(3));
         return;
-      case Op::kRcpApprox:
-        a_.emit(is_f64 ? Id::kIdVrcp14pd : Id::kIdVrcp14ps, define(inst.dst, width), a);
+      default: {  // kLookup
+        const std::array<float, 16>& table = program_.tables[static_cast<size_t>(inst.imm)];
+        const auto words = std::bit_cast<std::array<uint32_t, 16>>(table);
+        const auto at = static_cast<int32_t>(pool_.add_words(words));
+        a_.emit(Id::kIdVpermps, define(inst.dst, width), a, x86::ptr(pool_label_, at));
         return;
-      default:
-        a_.emit(is_f64 ? Id::kIdVrsqrt14pd : Id::kIdVrsqrt14ps, define(inst.dst, width), a);
-        return;
+      }
     }
   }
 
@@ -275,7 +276,7 @@ extern constinit const Backend kAvx512Backend = {
                .vector_bytes = 64,
                .vector_registers = 32,
                .has_scale = true,
-               .has_approx14 = true,
+               .has_tables = true,
                .cheap_masks = true},
     .required = IsaSet()
                     .with(Feature::kAvx2)

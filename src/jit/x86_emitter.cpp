@@ -232,8 +232,7 @@ void X86Emitter::emit_vector(const Inst& inst) {
     case Op::kScale:
     case Op::kExponent:
     case Op::kMantissa:
-    case Op::kRcpApprox:
-    case Op::kRsqrtApprox: return special(inst);
+    case Op::kLookup: return special(inst);
     case Op::kFold: return fold(inst);
     case Op::kEven:
     case Op::kOdd:

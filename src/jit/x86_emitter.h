@@ -54,7 +54,7 @@ class X86Emitter : public Emitter<x86::Assembler> {
   virtual void mask_operation(const Inst& inst) = 0;  // kMaskAnd ... kTailMask, kMaskToVector
   virtual void branch_any(const Inst& inst, asmjit::Label to, bool is_inverted) = 0;
   virtual void shuffle(const Inst& inst) = 0;  // kEven, kOdd, kZipLow, kZipHigh
-  virtual void special(const Inst& inst) = 0;  // kScale, kExponent, kMantissa, approximations
+  virtual void special(const Inst& inst) = 0;  // kScale, kExponent, kMantissa, kLookup
   virtual void splat_gpr(Vec to, Gp from) = 0;
   virtual void insert_quarter(Vec to, Vec from, int index) = 0;  // 16 bytes
   virtual void extract_quarter(Vec to, Vec from) = 0;            // bytes 16..31

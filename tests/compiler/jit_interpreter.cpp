@@ -246,6 +246,10 @@ void Interpreter::across_lanes(const Inst& inst) {
     const size_t half = lane / 2 + (lane % 2) * count;
     switch (inst.op) {
       case Op::kSplat: result[lane] = a[0]; break;
+      case Op::kLookup:
+        result[lane] =
+            std::bit_cast<uint32_t>(program_.tables[static_cast<size_t>(inst.imm)][a[lane] % 16]);
+        break;
       case Op::kFold: {
         const size_t other = lane + static_cast<size_t>(inst.imm);
         result[lane] = other < count ? a[other] : 0;
@@ -269,6 +273,7 @@ void Interpreter::vector(const Inst& inst, const void* block) {
     case Op::kStoreStrided:
     case Op::kGather: return move_memory(inst);
     case Op::kSplat:
+    case Op::kLookup:
     case Op::kFold:
     case Op::kEven:
     case Op::kOdd:

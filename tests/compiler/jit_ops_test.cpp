@@ -328,25 +328,20 @@ TEST_P(JitOps, ScaleAndExponent) {
   }
 }
 
-TEST_P(JitOps, Approximations) {
-  if (!target().has_approx14) GTEST_SKIP() << "no such operations";
-  Builder x("approximate", target(), target().lanes(false));
-  const V value = x.load(DType::kF32, Lane::kF32, {in_pointer(x, 0)});
-  x.store(DType::kF32, Lane::kF32, {out_pointer(x, 0)}, x.op1(Op::kRcpApprox, Lane::kF32, value));
-  x.store(DType::kF32, Lane::kF32, {out_pointer(x, 1)}, x.op1(Op::kRsqrtApprox, Lane::kF32, value));
-  x.ret();
-  const Compiled compiled = compile(x.take(), target());
-  float numbers[16], inverse[16], root[16];
-  for (int i = 0; i < 16; i++)
-    numbers[i] = std::ldexp(1.0f + 0.06f * static_cast<float>(i), 5 * i - 40);
-  Block block;
-  block.in[0] = numbers;
-  block.out[0] = inverse;
-  block.out[1] = root;
-  compiled.run(block);
-  for (int i = 0; i < 16; i++) {
-    EXPECT_NEAR(inverse[i] * numbers[i], 1.0f, 0x1p-13f);
-    EXPECT_NEAR(root[i] * root[i] * numbers[i], 1.0f, 0x1p-12f);
+TEST_P(JitOps, Lookup) {
+  if (!target().has_tables) GTEST_SKIP() << "no such operation";
+  std::array<float, 16> table{};
+  for (size_t i = 0; i < 16; i++) table[i] = 0.5f + static_cast<float>(i);
+  std::vector<uint32_t> index(64), none(64);
+  for (uint32_t i = 0; i < 64; i++) index[i] = 7 * i;  // only its low four bits count
+  for (bool into_first : {false, true}) {
+    const auto body = [&](Builder& x) {
+      const V at = x.load(DType::kI32, Lane::kI32, {in_pointer(x, 0)});
+      const V found = x.lookup(at, table);
+      if (into_first) x.op1(Op::kMove, Lane::kI32, found, at);
+      x.store(DType::kF32, Lane::kF32, {out_pointer(x)}, into_first ? at : found);
+    };
+    check_streams<uint32_t, uint32_t>("lookup", false, DType::kF32, body, index, none, none);
   }
 }
 

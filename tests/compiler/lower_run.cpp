@@ -77,11 +77,11 @@ Runnable::Runnable(Program program, const Machine& machine) : program_(std::move
   code_ = *code;
 }
 
-void Runnable::run(const ArgumentBlock& block) const {
+void Runnable::run(const void* block) const {
   if (code_ != nullptr) {
-    code_->entry()(block.data());
+    code_->entry()(block);
   } else {
-    Interpreter(program_).run(block.data());
+    Interpreter(program_).run(block);
   }
 }
 

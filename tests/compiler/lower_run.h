@@ -27,7 +27,8 @@ std::vector<Machine> native_machines();
 class Runnable {
  public:
   Runnable(Program program, const Machine& machine);  // fails the test where it cannot be made
-  void run(const ArgumentBlock& block) const;
+  void run(const ArgumentBlock& block) const { run(block.data()); }
+  void run(const void* block) const;
 
  private:
   Program program_;

@@ -180,5 +180,62 @@ TEST(MathAccuracy, EveryFunctionOfATraceHasAHelper) {
   EXPECT_EQ(helper_number(TraceOp::kAdd, Lane::kF32), -1);
 }
 
+// out[l] = f(x[l]) on doubles, one vector a call.
+std::vector<double> run_wide(V (*make)(Builder&, V), const Machine& machine,
+                             const std::vector<double>& x) {
+  Builder b("wide", machine.target, machine.target.lanes(true));
+  const V value = b.load(DType::kF64, Lane::kF64, {b.gload({b.block(), {}, 1, 8})});
+  b.store(DType::kF64, Lane::kF64, {b.gload({b.block(), {}, 1, 24})}, make(b, value));
+  b.ret();
+  const Runnable code(b.take(), machine);
+  std::vector<double> out(x.size());
+  for (size_t i = 0; i < x.size(); i += static_cast<size_t>(machine.target.lanes(true))) {
+    const Helper* helpers = helper_table();
+    const void* block[] = {helpers, &x[i], nullptr, &out[i]};
+    code.run(block);
+  }
+  return out;
+}
+
+// Against long double: within 2 units of the last place of f64.
+TEST(MathF64, SineAndCosine) {
+  std::mt19937_64 random(11);
+  std::vector<double> x = {0.0,
+                           -0.0,
+                           1e-300,
+                           -1e-310,
+                           1e6,
+                           -1e6,
+                           1.0000001e6,
+                           1e9,
+                           -1e300,
+                           std::numeric_limits<double>::infinity(),
+                           std::numeric_limits<double>::quiet_NaN(),
+                           M_PI,
+                           -M_PI_2,
+                           3 * M_PI_4};
+  for (int i = 0; i < 4000; i++)
+    x.push_back(std::uniform_real_distribution(-1.0, 1.0)(random) *
+                std::pow(10.0, static_cast<double>(i % 8) - 1));
+  while (x.size() % 8 != 0) x.push_back(1.0);
+  for (const Machine& machine : machines())
+    for (bool is_sine : {true, false}) {
+      const std::vector<double> got = run_wide(is_sine ? math_sin_f64 : math_cos_f64, machine, x);
+      for (size_t i = 0; i < x.size(); i++) {
+        const long double wide = x[i];
+        const long double exact = is_sine ? std::sin(wide) : std::cos(wide);
+        if (std::isnan(static_cast<double>(exact))) {
+          EXPECT_TRUE(std::isnan(got[i])) << x[i];
+          continue;
+        }
+        const double unit = std::nextafter(std::fabs(static_cast<double>(exact)), 2.0) -
+                            std::fabs(static_cast<double>(exact));
+        EXPECT_LE(std::fabs(static_cast<double>(got[i] - exact)), 2 * unit)
+            << (is_sine ? "sin " : "cos ") << x[i] << " on " << machine.target.isa;
+        EXPECT_EQ(std::signbit(got[i]), std::signbit(static_cast<double>(exact))) << x[i];
+      }
+    }
+}
+
 }  // namespace
 }  // namespace nrd::jit
