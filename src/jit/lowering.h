@@ -90,6 +90,7 @@ class Lowering {
   int copies_for(uint16_t number) const;
   void whole_steps(uint16_t number, G iv, G end, int copies, bool past_cache = false);
   void masked_steps(uint16_t number, G iv, G end);
+  bool is_read(uint16_t param) const;
   ValueId store_past_cache(uint16_t number) const;
   void steps_past_cache(uint16_t number, G iv, G end, int copies);
   void vector_body(uint16_t number, const VectorLoop& at);

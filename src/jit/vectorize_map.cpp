@@ -98,7 +98,14 @@ void Lowering::masked_steps(uint16_t number, G iv, G end) {
 
 // ---- stores that bypass the cache ----
 
+bool Lowering::is_read(uint16_t param) const {
+  for (ValueId id = 0; id < trace_.values.size(); id++)
+    if (trace_[id].op == TraceOp::kLoad && trace_[id].index == param && a_.is_live(id)) return true;
+  return false;
+}
+
 // The only store of the loop, if the binding asks for it and whole vectors of it can be aligned.
+// What is read again must stay in the cache.
 ValueId Lowering::store_past_cache(uint16_t number) const {
   if (!binding_.non_temporal || a_.loops[number].has_inner_loops) return kNoValue;
   ValueId found = kNoValue;
@@ -111,6 +118,7 @@ ValueId Lowering::store_past_cache(uint16_t number) const {
     const bool is_plain = a_.access[id].kind == AccessKind::kUnit && v.args[2] == kNoValue;
     const int lane_bytes = lane_of(v.args[1]) == Lane::kF64 ? 8 : 4;
     if (found != kNoValue || !is_plain || bytes_of(v.index) != lane_bytes) return kNoValue;
+    if (is_read(v.index)) return kNoValue;
     found = id;
   }
   return found;

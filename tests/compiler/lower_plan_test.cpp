@@ -3,6 +3,7 @@
 // when a scratch row is needed, what can be shared out.
 #include <cmath>
 
+#include "../unit/trace_texts.h"
 #include "jit/vectorize.h"
 #include "lower_run.h"
 
@@ -10,27 +11,6 @@ namespace nrd::jit {
 namespace {
 
 const Target kTarget = {"avx512", 64, 32, true, true, true};
-
-constexpr std::string_view kGemm = R"(trace gemm : gemm
-param a : in f32
-param b : in f32
-param c : out f32
-param m : size
-param n : size
-param k : size
-%1 = const f32 0x0p+0
-for i0 < m {
-  for i1 < n {
-    for i2 < k carry %2 = %1 {
-      %3 = load f32 a[i0 * k + i2]
-      %4 = load f32 b[i2 * n + i1]
-      %5 = mul f32 %3 %4
-      %6 = add f32 %2 %5
-    } next %6 -> %7
-    store c[i0 * n + i1] %7
-  }
-}
-)";
 
 constexpr std::string_view kSoftmax = R"(trace softmax : norm
 param x : in f32
@@ -64,7 +44,7 @@ std::string refusal(const OpTrace& trace, DType dtype = DType::kF32) {
 }
 
 TEST(LowerPlan, TheVectorLoopIsTheContiguousOne) {
-  const OpTrace trace = parsed(kGemm);
+  const OpTrace trace = parsed(trace_texts::kGemm);
   Analysis analysis(trace);
   ASSERT_TRUE(plan_vector_loops(analysis, 16));
   std::vector<LoopForm> by_depth(3);
@@ -145,7 +125,7 @@ for i0 < k {
 }
 
 TEST(LowerPlan, TellsWhatCanBeSharedOut) {
-  const OpTrace gemm = parsed(kGemm);
+  const OpTrace gemm = parsed(trace_texts::kGemm);
   const auto lowered = lower(gemm, binding_in(gemm, DType::kF32), kTarget);
   ASSERT_TRUE(lowered);
   const int64_t sizes[] = {5, 7, 9};
@@ -249,6 +229,45 @@ TEST(LowerPlan, StoresPastTheCacheAreAligned) {
       }
     }
   }
+}
+
+// What a later loop reads stays in the cache: a row of sums that its norm needs again.
+TEST(LowerPlan, WhatIsReadAgainIsNotStoredPastTheCache) {
+  const OpTrace trace = parsed(R"(trace add_norm : norm
+param x : in f32
+param sum : inout f32
+param out : out f32
+param n : size
+for i0 < n {
+  %1 = load f32 x[i0]
+  %2 = add f32 %1 %1
+  store sum[i0] %2
+}
+%3 = const f32 0x0p+0
+for i1 < n carry %4 = %3 {
+  %5 = load f32 sum[i1]
+  %6 = add f32 %4 %5
+} next %6 -> %7
+for i2 < n {
+  %8 = load f32 sum[i2]
+  %9 = mul f32 %8 %7
+  store out[i2] %9
+}
+)");
+  Binding binding = binding_in(trace, DType::kF32);
+  binding.non_temporal = true;
+  const auto lowered = lower(trace, binding, kTarget);
+  ASSERT_TRUE(lowered) << lowered.error().message();
+  G base_of_out;
+  int past_cache = 0;
+  for (const Inst& inst : lowered->program.code) {
+    const bool loads_out = inst.op == Op::kGLoad && inst.mem.offset == lowered->layout.pointer(2);
+    if (loads_out) base_of_out = {inst.dst};
+    if (inst.op != Op::kStore || !inst.nt) continue;
+    past_cache++;
+    EXPECT_EQ(inst.mem.base.id, base_of_out.id);
+  }
+  EXPECT_GT(past_cache, 0);
 }
 
 }  // namespace
