@@ -12,8 +12,11 @@ source scripts/lib.sh
 base_packages=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev
                libasmjit-dev libzydis-dev libcapstone-dev libgtest-dev librapidcheck-dev
                libopenblas0-pthread)
-test_packages=(python3-venv chromium fonts-liberation)  # a test renders the HTML report
-dev_packages=(git ccache clang-16 clang-tidy-16 clang-format)
+# A test renders the HTML report; the lifter reads what several compilers make of a corpus, with
+# their sanitizer and coverage runtimes.
+test_packages=(python3-venv chromium fonts-liberation clang-14 libclang-rt-14-dev clang-19
+               libclang-rt-19-dev)
+dev_packages=(git ccache clang-16 libclang-rt-16-dev clang-tidy-16 clang-format)  # -rt: libFuzzer
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libasmjit-dev:arm64
                   libzydis-dev:arm64 libcapstone-dev:arm64 libgtest-dev:arm64
                   librapidcheck-dev:arm64)

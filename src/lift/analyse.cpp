@@ -17,11 +17,8 @@ Expected<OpTrace> analyse(Function function, const LiftRequest& request) {
     scev.solve();
     const LoopTree refined = Refiner(function, factory, tree, scev, params).run();
     return make_trace(function, factory, refined, scev, params, request);
-  } catch (const NotUnderstood& refusal) {
-    return make_error({.code = ErrorCode::kUnsupported,
-                       .op = request.name,
-                       .argument = "not understood",
-                       .hint = refusal.reason});
+  } catch (const Refusal& refusal) {
+    return refusal.error(request);
   }
 }
 

@@ -46,12 +46,9 @@ std::string objection(const Function& f, const Node& user, NodeId arg) {
 }
 
 void check_node(const Function& f, const Node& node) {
-  const bool is_access = node.kind == Kind::kLoad || node.kind == Kind::kStore;
-  if (is_access && f[node.args[0]].kind == Kind::kConst)
-    throw Refusal{
-        fmt::format("it {} at {:#x} (in the instruction at {:#x})",
-                    node.kind == Kind::kLoad ? "reads a mutable global" : "writes a global",
-                    f[node.args[0]].bits, node.address)};
+  if (node.kind == Kind::kStore && f[node.args[0]].kind == Kind::kConst)
+    throw Refusal{fmt::format("it writes a global at {:#x} (in the instruction at {:#x})",
+                              f[node.args[0]].bits, node.address)};
   const auto check = [&](NodeId arg) {
     if (arg == kNoNode) return;
     std::string reason = objection(f, node, arg);
@@ -62,7 +59,7 @@ void check_node(const Function& f, const Node& node) {
     for (const NodeId arg : f.blocks[node.index].phis[node.bits].args) check(arg);
 }
 
-// What Function promises: no stack, no undefined values, no globals.
+// What Function promises: no stack, no undefined values, no global written.
 void check_function(const Function& f) {
   const std::vector<bool> live = live_nodes(f);
   for (NodeId id = 0; id < f.nodes.size(); id++)
@@ -121,10 +118,7 @@ Expected<Function> build_function(const LiftRequest& request, const Image& image
   try {
     return build(request, image, front_end, stats != nullptr ? *stats : ignored);
   } catch (const Refusal& refusal) {
-    return make_error({.code = ErrorCode::kUnsupported,
-                       .op = request.name,
-                       .argument = "not understood",
-                       .hint = refusal.reason});
+    return refusal.error(request);
   }
 }
 

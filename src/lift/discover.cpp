@@ -45,6 +45,10 @@ class Discoverer {
     blocks_.resize(base + count);
     for (size_t i = 0; i < count; i++) {
       const BodyBlock& from = bodies_[body].blocks[i];
+      steps_ += from.steps;
+      if (steps_ > kMaxSteps)
+        throw Refusal{
+            fmt::format("with its helpers the function has more than {} instructions", kMaxSteps)};
       CodeBlock block{.address = from.address,
                       .first_step = from.first_step,
                       .steps = from.steps,
@@ -171,7 +175,7 @@ class Discoverer {
   FrontEnd& front_end_;
   CallResolver& resolver_;
   Code code_;
-  size_t instructions_ = 0;
+  size_t instructions_ = 0, steps_ = 0;
   std::deque<Body> bodies_;  // references stay valid
   std::vector<CodeBlock> blocks_;
   std::vector<Bad> bad_;

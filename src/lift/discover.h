@@ -7,13 +7,9 @@
 
 namespace nrd::lift {
 
-// Thrown inside the stage where a function is not understood; build_function catches it.
-struct Refusal {
-  std::string reason;
-};
-
 constexpr size_t kMaxInstructions = 4096;
 constexpr size_t kMaxBlocks = 256;
+constexpr size_t kMaxSteps = 16384;  // instructions, those of a helper once a call
 constexpr int kMaxInlineDepth = 4;
 
 struct Step {

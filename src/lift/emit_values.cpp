@@ -45,7 +45,11 @@ ValueId Emitter::emit_now(NodeId id) {
       return place_at(id, TraceOp::kRoundTo, TraceType::kF32, number, emit(n.args[1]));
     }
     case Kind::kUndef: give_up("a result depends on a value that was never set");
-    case Kind::kLoad: give_up("the load at " + place(n.address) + " is out of order");
+    case Kind::kLoad:
+      if (f_[n.args[0]].kind == Kind::kConst)
+        give_up("it reads a mutable global at " + place(f_[n.args[0]].bits) +
+                " (in the instruction at " + place(n.address) + ")");
+      give_up("the load at " + place(n.address) + " is out of order");
     default: give_up("the operation at " + place(n.address) + " has no form in a trace");
   }
 }

@@ -59,6 +59,24 @@ struct Function {
   const Node& operator[](NodeId id) const { return nodes[id]; }
 };
 
+// Thrown inside build_function and analyse where a function is not understood; it never leaves
+// them.
+struct Refusal {
+  std::string reason;
+
+  Error error(const LiftRequest& request) const {
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .op = request.name,
+                       .argument = "not understood",
+                       .hint = reason});
+  }
+};
+
+// Bounds on the work; what goes beyond is refused. The depth, in operations on operations, bounds
+// the recursion of every later step, also on a thread with a small stack.
+constexpr size_t kMaxNodes = size_t{1} << 17;
+constexpr uint32_t kMaxExpressionDepth = 1024;
+
 // Adds nodes to a Function with hash-consing and the simplifications of simplify.cpp; used while
 // building and by every later step. The same node twice is the same id.
 class NodeFactory {
@@ -81,14 +99,16 @@ class NodeFactory {
 
  private:
   NodeId find_or_append(const Node& node);
+  uint32_t depth_of(const Node& node) const;
   size_t home(const Node& node) const;
   void insert(NodeId id);
   void grow();
 
   Function& function_;
   uint64_t address_ = 0;
-  int depth_ = 0;              // of rules inside rules
-  std::vector<NodeId> table_;  // open addressing
+  int rules_ = 0;                 // inside rules
+  std::vector<uint32_t> depths_;  // of the nodes
+  std::vector<NodeId> table_;     // open addressing
   size_t used_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "lift/int_poly.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace nrd::lift {
@@ -14,6 +15,13 @@ int64_t wrapping_mul(int64_t a, int64_t b) {
 
 int64_t wrapping_add(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+// a / b where nothing remains. The smallest number by -1 would trap.
+std::optional<int64_t> exact_quotient(int64_t a, int64_t b) {
+  if (b == -1) return wrapping_mul(a, -1);
+  if (b == 0 || a % b != 0) return std::nullopt;
+  return a / b;
 }
 
 size_t degree(const Atoms& atoms) {
@@ -124,8 +132,9 @@ std::optional<IntPoly> IntPoly::divided_by(int64_t divisor) const {
   if (too_large_ || divisor == 0) return std::nullopt;
   IntPoly result = *this;
   for (PolyTerm& t : result.terms_) {
-    if (t.coefficient % divisor != 0) return std::nullopt;
-    t.coefficient /= divisor;
+    const std::optional<int64_t> quotient = exact_quotient(t.coefficient, divisor);
+    if (!quotient) return std::nullopt;
+    t.coefficient = *quotient;
   }
   return result;
 }
@@ -140,10 +149,10 @@ std::optional<IntPoly> IntPoly::divided_by(const IntPoly& divisor) const {
     const PolyTerm& first = rest.terms_[0];
     IntPoly part;
     part.terms_.push_back({});
-    if (steps > 16 || first.coefficient % lead.coefficient != 0 ||
-        !quotient(first.atoms, lead.atoms, part.terms_[0].atoms))
+    const std::optional<int64_t> factor = exact_quotient(first.coefficient, lead.coefficient);
+    if (steps > 16 || !factor || !quotient(first.atoms, lead.atoms, part.terms_[0].atoms))
       return std::nullopt;
-    part.terms_[0].coefficient = first.coefficient / lead.coefficient;
+    part.terms_[0].coefficient = *factor;
     result += part;
     rest -= part * divisor;
   }
@@ -152,8 +161,11 @@ std::optional<IntPoly> IntPoly::divided_by(const IntPoly& divisor) const {
 
 int64_t IntPoly::content() const {
   int64_t common = 0;
-  for (const PolyTerm& t : terms_)
-    if (t.atoms != kNoAtoms) common = std::gcd(common, t.coefficient);
+  for (const PolyTerm& t : terms_) {
+    if (t.atoms == kNoAtoms) continue;
+    if (t.coefficient == std::numeric_limits<int64_t>::min()) return 1;  // has no magnitude
+    common = std::gcd(common, t.coefficient);
+  }
   return common;
 }
 

@@ -39,10 +39,11 @@ class Marker {
     work_.push_back(id);
   }
 
-  // A store to a constant address of what was loaded there plus constants.
+  // What an instrumented build counts: 64 bits at a constant address, what they held plus a number
+  // that is told from the sizes alone.
   bool is_counter(NodeId store) const {
     const Node& node = function_[store];
-    if (function_[node.args[0]].kind != Kind::kConst) return false;
+    if (function_[node.args[0]].kind != Kind::kConst || node.type != Type::kI64) return false;
     std::vector<NodeId> seen, work{node.args[1]};
     bool loads = false;
     while (!work.empty()) {
@@ -52,7 +53,7 @@ class Marker {
       if (seen.size() >= kMaxCounterNodes) return false;
       seen.push_back(id);
       const Node& value = function_[id];
-      if (value.kind == Kind::kConst) continue;
+      if (value.kind == Kind::kConst || value.kind == Kind::kArg) continue;
       if (value.kind == Kind::kLoad) {
         if (value.args[0] != node.args[0]) return false;
         loads = true;
@@ -64,11 +65,16 @@ class Marker {
         if (value.args[0] != kNoNode) work.push_back(value.args[0]);
         continue;
       }
-      const bool counts = value.kind == Kind::kPure && value.op == TraceOp::kAdd;
-      if (!counts) return false;
+      if (!only_counts(value)) return false;
       work.insert(work.end(), value.args.begin(), value.args.end());
     }
     return loads;
+  }
+
+  static bool only_counts(const Node& value) {
+    if (value.kind == Kind::kPure)
+      return value.op == TraceOp::kAdd || value.op == TraceOp::kSub || value.op == TraceOp::kNeg;
+    return value.kind == Kind::kSext || value.kind == Kind::kZext || value.kind == Kind::kTrunc;
   }
 
   static constexpr size_t kMaxCounterNodes = 64;

@@ -6,7 +6,7 @@
 
 namespace nrd::lift {
 
-void give_up(std::string reason) { throw NotUnderstood{std::move(reason)}; }
+void give_up(std::string reason) { throw Refusal{std::move(reason)}; }
 
 std::string place(uint64_t address) { return fmt::format("{:#x}", address); }
 

@@ -14,12 +14,8 @@
 
 namespace nrd::lift {
 
-// Ends the analysis; analyse() turns it into an error. Never leaves the stage.
-struct NotUnderstood {
-  std::string reason;
-};
-[[noreturn]] void give_up(std::string reason);
-std::string place(uint64_t address);  // "0x401a2c"
+[[noreturn]] void give_up(std::string reason);  // throws a Refusal
+std::string place(uint64_t address);            // "0x401a2c"
 
 enum class LeafRole : uint8_t { kIv, kCarry, kResult, kLast };
 constexpr uint64_t kLeafMark = ~uint64_t{0};  // in Node::high: no longer a phi of the function

@@ -9,6 +9,8 @@
 namespace nrd::lift {
 namespace {
 
+constexpr int kMaxPointerChoices = 6;  // each doubles the accesses
+
 Type element_type(DType dtype) {
   switch (dtype) {
     case DType::kF32: return Type::kF32;
@@ -52,12 +54,13 @@ bool Refiner::find_pointer(const IntPoly& address, Place& out, const Node& acces
 }
 
 // An address through a selected pointer.
-bool Refiner::find_choice(const IntPoly& address, PointerChoice& out) {
+bool Refiner::find_choice(const IntPoly& address, int depth, PointerChoice& out) {
   for (const PolyTerm& term : address.terms()) {
     const NodeId atom = term.atoms[0];
     if (term.coefficient != 1 || atom == kNoNode || term.atoms[1] != kNoNode) continue;
     const Node n = function_[atom];
     if (n.kind != Kind::kPure || n.op != TraceOp::kSelect) continue;
+    if (depth >= kMaxPointerChoices) give_up("an access goes through one of too many pointers");
     const IntPoly rest = address - IntPoly::atom(atom);
     out = {n.args[0], rest + scev_.of(n.args[1]), rest + scev_.of(n.args[2])};
     return true;
@@ -69,10 +72,20 @@ void Refiner::walk_load(NodeId load) {
   const Node n = function_[load];
   const NodeId guard = refined_guard(n.args[1]);
   const IntPoly address = scev_.of(rebuild(n.args[0]));
-  set_memo(load, load_from(address, n, guard));
+  set_memo(load, address.is_constant() ? load_global(n) : load_from(address, n, guard, 0));
 }
 
-NodeId Refiner::load_from(const IntPoly& address, const Node& access, NodeId guard) {
+// An unknown number. GCC counts a loop's rounds for --coverage in the index itself: it begins at
+// what the counter held and is taken off again wherever it matters. What does depend on it is
+// refused when it is emitted, since no item loads it.
+NodeId Refiner::load_global(const Node& access) {
+  Node unknown = access;
+  unknown.args = {access.args[0], kNoNode, kNoNode};
+  unknown.bits = static_cast<uint64_t>(scope_);
+  return factory_.append(unknown);
+}
+
+NodeId Refiner::load_from(const IntPoly& address, const Node& access, NodeId guard, int depth) {
   const bool is_dead = guard != kNoNode && function_[guard].kind == Kind::kConst;
   if (is_dead) return factory_.constant(access.type, 0);
   Place where;
@@ -81,11 +94,12 @@ NodeId Refiner::load_from(const IntPoly& address, const Node& access, NodeId gua
     return factory_.low(element, access.type);
   }
   PointerChoice pointer;
-  if (!find_choice(address, pointer))
+  if (!find_choice(address, depth, pointer))
     give_up("the load at " + place(access.address) + " is not from an argument plus an index");
   const NodeId otherwise = factory_.invert(pointer.condition);
-  const NodeId yes = load_from(pointer.yes, access, both(factory_, guard, pointer.condition));
-  const NodeId no = load_from(pointer.no, access, both(factory_, guard, otherwise));
+  const NodeId yes =
+      load_from(pointer.yes, access, both(factory_, guard, pointer.condition), depth + 1);
+  const NodeId no = load_from(pointer.no, access, both(factory_, guard, otherwise), depth + 1);
   return choice(pointer.condition, yes, no);
 }
 
@@ -94,21 +108,22 @@ void Refiner::walk_store(NodeId store) {
   const NodeId guard = refined_guard(n.args[2]);
   if (guard != kNoNode && function_[guard].kind == Kind::kConst) return;  // never happens
   const IntPoly address = scev_.of(rebuild(n.args[0]));
-  store_to(address, n, rebuild(n.args[1]), guard);
+  store_to(address, n, rebuild(n.args[1]), guard, 0);
 }
 
-void Refiner::store_to(const IntPoly& address, const Node& access, NodeId value, NodeId guard) {
+void Refiner::store_to(const IntPoly& address, const Node& access, NodeId value, NodeId guard,
+                       int depth) {
   Place where;
   if (find_pointer(address, where, access)) {
     const Type type = element_type(params_.list[where.param].element);
     return store_element(where, factory_.low(value, type), guard, access.address);
   }
   PointerChoice pointer;
-  if (!find_choice(address, pointer))
+  if (!find_choice(address, depth, pointer))
     give_up("the store at " + place(access.address) + " is not to an argument plus an index");
   const NodeId otherwise = factory_.invert(pointer.condition);
-  store_to(pointer.yes, access, value, both(factory_, guard, pointer.condition));
-  store_to(pointer.no, access, value, both(factory_, guard, otherwise));
+  store_to(pointer.yes, access, value, both(factory_, guard, pointer.condition), depth + 1);
+  store_to(pointer.no, access, value, both(factory_, guard, otherwise), depth + 1);
 }
 
 Refiner::Overlap Refiner::overlap(NodeId index_a, NodeId index_b) {

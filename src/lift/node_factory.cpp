@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/lift/node_factory.cpp: nodes, each made once.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "lift/function.h"
 #include "lift/simplify.h"
 
@@ -24,7 +28,7 @@ int type_bits(Type t) {
 namespace {
 
 // Rules make nodes that rules apply to. They are meant to end by themselves; this bounds them.
-constexpr int kMaxDepth = 200;
+constexpr int kMaxRules = 200;
 
 // Loads and stores happen in an order, and a phi belongs to its block: equal ones stay apart.
 bool is_shared(Kind kind) {
@@ -48,8 +52,19 @@ NodeFactory::NodeFactory(Function& function) : function_(function) {
   size_t size = 256;
   while (size < function.nodes.size() * 2) size *= 2;
   table_.assign(size, kNoNode);
-  for (NodeId id = 0; id < function.nodes.size(); id++)
+  for (NodeId id = 0; id < function.nodes.size(); id++) {
+    depths_.push_back(depth_of(function.nodes[id]));
     if (is_shared(function.nodes[id].kind)) insert(id);
+  }
+}
+
+// A phi or a leaf begins anew.
+uint32_t NodeFactory::depth_of(const Node& node) const {
+  if (node.kind == Kind::kPhi) return 0;
+  uint32_t deepest = 0;
+  for (const NodeId arg : node.args)
+    if (arg < depths_.size()) deepest = std::max(deepest, depths_[arg] + 1);
+  return deepest;
 }
 
 size_t NodeFactory::home(const Node& node) const {
@@ -88,6 +103,12 @@ NodeId NodeFactory::find_or_append(const Node& node) {
 }
 
 NodeId NodeFactory::append(const Node& node) {
+  if (function_.nodes.size() >= kMaxNodes)
+    throw Refusal{fmt::format("the function has more than {} operations", kMaxNodes)};
+  depths_.push_back(depth_of(node));
+  if (depths_.back() > kMaxExpressionDepth)
+    throw Refusal{
+        fmt::format("an expression is more than {} operations deep", kMaxExpressionDepth)};
   function_.nodes.push_back(node);
   if (node.address == 0) function_.nodes.back().address = address_;
   return static_cast<NodeId>(function_.nodes.size() - 1);
@@ -95,10 +116,10 @@ NodeId NodeFactory::append(const Node& node) {
 
 NodeId NodeFactory::add(Node node) {
   if (!is_shared(node.kind)) return append(node);
-  if (depth_ >= kMaxDepth) return find_or_append(node);
-  depth_++;
+  if (rules_ >= kMaxRules) return find_or_append(node);
+  rules_++;
   const NodeId simpler = simplify(node, *this, function_);
-  depth_--;
+  rules_--;
   return simpler != kNoNode ? simpler : find_or_append(node);
 }
 

@@ -66,11 +66,12 @@ class Refiner {
     IntPoly yes, no;
   };
   bool find_pointer(const IntPoly& address, Place& out, const Node& access);
-  bool find_choice(const IntPoly& address, PointerChoice& out);
+  bool find_choice(const IntPoly& address, int depth, PointerChoice& out);
   void walk_load(NodeId load);
+  NodeId load_global(const Node& access);
   void walk_store(NodeId store);
-  NodeId load_from(const IntPoly& address, const Node& access, NodeId guard);
-  void store_to(const IntPoly& address, const Node& access, NodeId value, NodeId guard);
+  NodeId load_from(const IntPoly& address, const Node& access, NodeId guard, int depth);
+  void store_to(const IntPoly& address, const Node& access, NodeId value, NodeId guard, int depth);
   NodeId load_element(const Place& place, NodeId guard, uint64_t address);
   void store_element(const Place& place, NodeId value, NodeId guard, uint64_t address);
   NodeId known_element(const Place& place, NodeId guard);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 
 #include "lift/facts.h"
@@ -108,14 +109,15 @@ IntPoly Scev::of_pure(NodeId id, const Node& n) {
 IntPoly Scev::of_and(NodeId id, const Node& n) {
   const Node mask = function_[n.args[1]];
   if (mask.kind != Kind::kConst) return atom(id);
-  const int64_t bits = sign_extended(mask.bits, mask.type);
+  const auto bits = static_cast<uint64_t>(sign_extended(mask.bits, mask.type));
   const IntPoly whole = of(n.args[0]);
-  if (bits > 0 && (bits & (bits + 1)) == 0) return modulo_floor(whole, IntPoly(bits + 1));
+  const bool keeps_low_bits = bits != 0 && bits >> 62 == 0 && (bits & (bits + 1)) == 0;
+  if (keeps_low_bits) return modulo_floor(whole, IntPoly(static_cast<int64_t>(bits + 1)));
   // The sign bit of what is not negative may be left out of the mask.
-  const auto lowest = static_cast<uint64_t>(bits & -bits);
-  const uint64_t above = static_cast<uint64_t>(bits) + lowest;
-  const bool clears_low_bits =
-      bits != 0 && (above == 0 || above == uint64_t{1} << (type_bits(mask.type) - 1));
+  const uint64_t lowest = bits & (0 - bits);
+  const uint64_t above = bits + lowest;
+  const bool clears_low_bits = bits != 0 && lowest >> 62 == 0 &&
+                               (above == 0 || above == uint64_t{1} << (type_bits(mask.type) - 1));
   if (!clears_low_bits || is_loaded(function_, whole)) return atom(id);
   const IntPoly unit(static_cast<int64_t>(lowest));
   return divide_floor(whole, unit) * unit;
@@ -125,10 +127,10 @@ IntPoly Scev::of_and(NodeId id, const Node& n) {
 IntPoly Scev::of_or(NodeId id, const Node& n) {
   const Node low = function_[n.args[1]];
   if (low.kind != Kind::kConst) return atom(id);
+  if (low.bits == 0 || low.bits >> 31 != 0) return atom(id);
   const IntPoly high = of(n.args[0]);
   const uint64_t free_below = std::bit_ceil(low.bits + 1);
-  if (low.bits == 0 || low.bits >> 31 != 0 || !high.divided_by(static_cast<int64_t>(free_below)))
-    return atom(id);
+  if (!high.divided_by(static_cast<int64_t>(free_below))) return atom(id);
   return high + IntPoly(static_cast<int64_t>(low.bits));
 }
 
@@ -195,7 +197,9 @@ IntPoly Scev::divide_floor(const IntPoly& a, const IntPoly& b) {
       function_[inner].op == TraceOp::kDivFloor) {
     const Node quotient = function_[inner];
     const IntPoly by = of(quotient.args[1]);
-    if (by.is_constant() && by.constant() > 0)
+    const bool fits = by.is_constant() && by.constant() > 0 &&
+                      by.constant() <= std::numeric_limits<int64_t>::max() / divisor;
+    if (fits)
       return whole + divide_floor(of(quotient.args[0]) + IntPoly(left * by.constant()),
                                   IntPoly(divisor * by.constant()));
   }

@@ -88,6 +88,30 @@ NodeId rejoin_halves(NodeId low, NodeId high, const Rewriter& r) {
   return by_half && upper.args[0] == half.args[0] ? half.args[0] : kNoNode;
 }
 
+// Bits that may be set, seen through extensions and shifts: how halves are put together.
+uint64_t possible_bits(NodeId id, const Rewriter& r) {
+  const Node node = r.at(id);
+  const uint64_t all = type_mask(node.type);
+  if (node.kind == Kind::kConst) return node.bits;
+  if (node.kind == Kind::kZext) return type_mask(r.at(node.args[0]).type);
+  const bool shifted = r.is_pure(id, TraceOp::kShl) && r.is_const(node.args[1]);
+  const uint64_t count = shifted ? r.at(node.args[1]).bits : 0;
+  if (!shifted || count >= 64) return all;
+  const Node inner = r.at(node.args[0]);
+  const uint64_t below = inner.kind == Kind::kZext ? type_mask(r.at(inner.args[0]).type) : all;
+  return below << count & all;
+}
+
+// One half of two that were put together; the other may be undefined.
+NodeId masked_half(const Node& node, uint64_t c, const Rewriter& r) {
+  if (!r.is_pure(node.args[0], TraceOp::kOr)) return kNoNode;
+  const Node both = r.at(node.args[0]);
+  for (const int gone : {0, 1})
+    if ((possible_bits(both.args[gone], r) & c) == 0)
+      return r.factory.pure(TraceOp::kAnd, node.type, both.args[1 - gone], node.args[1]);
+  return kNoNode;
+}
+
 NodeId bitwise_with_constant(const Node& node, uint64_t c, const Rewriter& r) {
   const NodeId a = node.args[0];
   const uint64_t all = type_mask(node.type);
@@ -98,6 +122,8 @@ NodeId bitwise_with_constant(const Node& node, uint64_t c, const Rewriter& r) {
     int bits = 0;
     while (bits < 64 && (c >> bits & 1)) bits++;
     if (low_mask && r.high_bits_zero(a, bits)) return a;
+    if ((possible_bits(a, r) & ~c) == 0) return a;
+    if (const NodeId half = masked_half(node, c, r); half != kNoNode) return half;
     if (c == 0xffffffff && node.type == Type::kI64)
       return r.factory.convert(r.factory.convert(a, Type::kI32), Type::kI64);
   } else {

@@ -72,7 +72,8 @@ NodeId select_nan_extremum(const Node& node, const Rewriter& r) {
   return kNoNode;
 }
 
-// A NaN test around maxss: x != x ? x : max(x, y) keeps a NaN; x != x ? y : max(y, x) drops it.
+// A NaN test around maxss: x != x ? x : max(x, y) keeps a NaN; x != x ? y : max(y, x) drops it, and
+// of two zeros it returns x, as max_num(y, x) does.
 NodeId select_guarded_extremum(const Node& node, const Node& condition, const Rewriter& r) {
   if (condition.kind != Kind::kPure || condition.op != TraceOp::kCmp) return kNoNode;
   const bool is_nan = condition.predicate == Predicate::kUno;
@@ -88,7 +89,7 @@ NodeId select_guarded_extremum(const Node& node, const Node& condition, const Re
     return r.factory.pure(is_max ? TraceOp::kMaxNan : TraceOp::kMinNan, node.type, x,
                           extremum.args[1]);
   if (for_nan == extremum.args[0] && extremum.args[1] == x)
-    return r.factory.pure(is_max ? TraceOp::kMaxNum : TraceOp::kMinNum, node.type, x, for_nan);
+    return r.factory.pure(is_max ? TraceOp::kMaxNum : TraceOp::kMinNum, node.type, for_nan, x);
   return kNoNode;
 }
 

@@ -12,6 +12,11 @@ namespace {
 
 bool is_pure(const Node& n, TraceOp op) { return n.kind == Kind::kPure && n.op == op; }
 
+bool is_nan(const Node& constant) {
+  if (constant.type == Type::kF32) return (constant.bits & 0x7fffffff) > 0x7f800000;
+  return constant.bits << 1 > uint64_t{0x7ff} << 53;
+}
+
 // A select, or an extremum as the select that it stands for.
 struct Choice {
   NodeId condition = kNoNode, yes = kNoNode, no = kNoNode;
@@ -24,11 +29,16 @@ bool as_choice(NodeId id, NodeFactory& factory, Choice& out) {
     out = {n.args[0], n.args[1], n.args[2]};
     return true;
   }
-  const bool is_max = is_pure(n, TraceOp::kMaxFirst);
-  if (!is_max && !is_pure(n, TraceOp::kMinFirst)) return false;
-  const Predicate order = is_max ? Predicate::kOgt : Predicate::kOlt;
-  out = {factory.compare(order, n.args[0], n.args[1]), n.args[0], n.args[1]};
-  return true;
+  if (n.kind != Kind::kPure) return false;
+  const NodeId a = n.args[0], b = n.args[1];
+  switch (n.op) {
+    case TraceOp::kMaxFirst: out = {factory.compare(Predicate::kOgt, a, b), a, b}; return true;
+    case TraceOp::kMinFirst: out = {factory.compare(Predicate::kOlt, a, b), a, b}; return true;
+    case TraceOp::kMaxNan: out = {factory.compare(Predicate::kOle, a, b), b, a}; break;
+    case TraceOp::kMinNan: out = {factory.compare(Predicate::kOge, a, b), b, a}; break;
+    default: return false;
+  }
+  return factory[b].kind == Kind::kConst && !is_nan(factory[b]);  // as select_limit makes them
 }
 
 bool is_zero(NodeId id, const NodeFactory& factory) {
@@ -76,11 +86,6 @@ NodeId any_bit(NodeId id, uint64_t mask, NodeFactory& factory, int depth) {
   if (b == kNoNode) return kNoNode;
   return n.op == TraceOp::kSelect ? choose(factory, n.args[0], a, b)
                                   : factory.pure(n.op, Type::kBool, a, b);
-}
-
-bool is_nan(const Node& constant) {
-  if (constant.type == Type::kF32) return (constant.bits & 0x7fffffff) > 0x7f800000;
-  return constant.bits << 1 > uint64_t{0x7ff} << 53;
 }
 
 NodeId tidied_compare(const Node& node, NodeFactory& factory) {

@@ -4,6 +4,7 @@
 
 #include "trace/classify.h"
 #include "trace/match.h"
+#include "trace/op_info.h"
 #include "trace/poly.h"
 
 namespace nrd {
@@ -17,6 +18,7 @@ static_assert(kWords.size() == static_cast<size_t>(CarryKind::kSequential) + 1);
 constexpr std::string_view kNanOrder = "which NaN it keeps depends on the order";
 constexpr std::string_view kUsedElsewhere = "its values on the way are used elsewhere";
 constexpr std::string_view kMixed = "it is combined in several ways";
+constexpr std::string_view kRange = "partial products in another order may leave the range";
 constexpr std::string_view kUnknown = "it is no sum, product or extremum";
 
 // One combining step: `through` leads to the carry, `element` is the rest (kNoValue: an fma).
@@ -47,6 +49,8 @@ class CarryClassifier {
 
   Carries run() {
     for (uint16_t loop = 0; loop < trace_.loops.size(); loop++) classify_loop(loop);
+    for (size_t loop = 0; loop < carries_.size(); loop++)
+      for (size_t i = 0; i < carries_[loop].size(); i++) keep_order_of_product(loop, i);
     return std::move(carries_);
   }
 
@@ -66,6 +70,16 @@ class CarryClassifier {
     CarryInfo info;
     info.reason = reason;
     return info;
+  }
+
+  // 1e30 * 1e-30 * 1e30 * 1e-30 is 1, its factors in two lanes are an infinity and a zero.
+  void keep_order_of_product(size_t loop, size_t i) {
+    CarryInfo& info = carries_[loop][i];
+    const TraceType type = trace_[trace_.loops[loop].carries[i].carry].type;
+    if (info.kind != CarryKind::kProduct || !is_float(type)) return;
+    info.kind = CarryKind::kSequential;
+    info.reason = kRange;
+    info.is_product = true;
   }
 
   CarryInfo classify_alone(uint16_t number, size_t index) {
@@ -217,6 +231,7 @@ class CarryClassifier {
     const TraceLoop& loop = trace_.loops[number];
     const Value& next = trace_[loop.carries[index].next];
     if (next.op != TraceOp::kResult) return false;
+    classify_loop(next.index);
     const TraceLoop& inner = trace_.loops[next.index];
     const CarryInfo info = carries_[next.index][next.bits];
     if (info.kind != CarryKind::kArg || inner.carries[next.bits].init != loop.carries[index].carry)

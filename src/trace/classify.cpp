@@ -189,7 +189,11 @@ OpClass class_of_passes(const Structure& s) {
 
 bool has_sequential_carry(const Structure& s) {
   for (uint16_t loop = 0; loop < s.trace.loops.size(); loop++) {
-    if (s.has_kind(loop, CarryKind::kSequential)) return true;
+    for (size_t i = 0; i < s.carries[loop].size(); i++) {
+      const CarryInfo& info = s.carries[loop][i];
+      const bool ordered = info.kind == CarryKind::kSequential && !info.is_product;
+      if (ordered && s.is_carry_live(loop, i)) return true;
+    }
   }
   return false;
 }

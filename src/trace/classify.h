@@ -9,11 +9,11 @@
 namespace nrd {
 
 // How a loop's carried value moves from one iteration to the next. All but kSequential may be
-// computed in any order and grouping (sums and products with other roundings). Only the chain of
+// computed in any order and grouping (sums with other roundings). Only the chain of
 // combining operations may use the carried value.
 enum class CarryKind : uint8_t {
   kSum,       // carry + e, carry - e, fma(a, b, carry)
-  kProduct,   // carry * e
+  kProduct,   // carry * e, of integers; of floats see CarryInfo::is_product
   kMaxFirst,  // e > carry ? e : carry, so a NaN among the elements is ignored
   kMinFirst,
   kMaxNan,  // NaN wins
@@ -38,6 +38,7 @@ struct CarryInfo {
   // the payload.
   ValueId element = kNoValue;
   int extremum = -1;             // of kArg: the number of the carry that decides
+  bool is_product = false;       // of kSequential: a product of floats, a reduction all the same
   std::string_view reason = "";  // of kSequential
 };
 

@@ -92,7 +92,7 @@ std::vector<Op> decode_trace(const OpTrace& trace, const TraceArgs& args,
 
 void interpret(const OpTrace& trace, const TraceArgs& args) {
   const std::vector<size_t> rank = param_ranks(trace);
-  Machine machine{.slots = {}, .scratch = {}, .round_to = args.round_to};
+  Machine machine{.slots = {}, .scratch = {}, .round_to = args.round_to, .nan_sign = args.nan_sign};
   fill_slots(trace, args, rank, machine.slots);
   size_t carries = 0;
   for (const TraceLoop& loop : trace.loops) carries = std::max(carries, loop.carries.size());

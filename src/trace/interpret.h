@@ -14,6 +14,7 @@ struct TraceArgs {
   const double* numbers = nullptr;  // an f32 number is rounded to f32
   const int* ints = nullptr;
   float (*round_to)(float, int) = nullptr;  // nrd_round_to_f32, for traces with kRoundTo
+  int nan_sign = 0;  // 1, -1: that of every NaN whose sign or bits are asked for; 0: as it comes
 };
 
 // The trace must be one that verify_trace accepts; memory is not checked.

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/convert.h"
 #include "trace/scalar_ops.h"
@@ -35,6 +36,26 @@ const Op* fused(Machine& m, const Op* op) {
 
 const Op* select(Machine& m, const Op* op) {
   m.slots[op->to] = m.slots[op->a] ? m.slots[op->b] : m.slots[op->c];
+  return op + 1;
+}
+
+// The number, or where it is a NaN the one that the caller chose.
+template <class T>
+T with_chosen_nan(const Machine& m, T x) {
+  if (x == x || m.nan_sign == 0) return x;
+  return std::copysign(std::numeric_limits<T>::quiet_NaN(), static_cast<T>(m.nan_sign));
+}
+
+template <class T>
+const Op* copy_sign(Machine& m, const Op* op) {
+  const T sign = with_chosen_nan(m, get<T>(m.slots[op->b]));
+  m.slots[op->to] = put(std::copysign(get<T>(m.slots[op->a]), sign));
+  return op + 1;
+}
+
+template <class T>
+const Op* bits_of(Machine& m, const Op* op) {
+  m.slots[op->to] = put(with_chosen_nan(m, get<T>(m.slots[op->a])));
   return op + 1;
 }
 
@@ -106,6 +127,11 @@ const Op* store_narrow(Machine& m, const Op* op) {
   return op + 1;
 }
 
+Run bitcast_run(TraceType from) {
+  if (from == TraceType::kF32) return bits_of<float>;
+  return from == TraceType::kF64 ? bits_of<double> : copy;
+}
+
 template <class T>
 Run float_run(TraceOp op) {
   switch (op) {
@@ -125,9 +151,9 @@ Run float_run(TraceOp op) {
     case TraceOp::kMinFirst: return binary<T, min_first<T>>;
     case TraceOp::kMaxNan: return binary<T, max_nan<T>>;
     case TraceOp::kMinNan: return binary<T, min_nan<T>>;
-    case TraceOp::kMaxNum: return binary<T, [](T a, T b) { return std::fmax(a, b); }>;
-    case TraceOp::kMinNum: return binary<T, [](T a, T b) { return std::fmin(a, b); }>;
-    case TraceOp::kCopySign: return binary<T, [](T a, T b) { return std::copysign(a, b); }>;
+    case TraceOp::kMaxNum: return binary<T, max_num<T>>;
+    case TraceOp::kMinNum: return binary<T, min_num<T>>;
+    case TraceOp::kCopySign: return copy_sign<T>;
     case TraceOp::kExp: return unary<T, [](T a) { return std::exp(a); }>;
     case TraceOp::kExp2: return unary<T, [](T a) { return std::exp2(a); }>;
     case TraceOp::kExpm1: return unary<T, [](T a) { return std::expm1(a); }>;
@@ -245,7 +271,7 @@ Run run_of(const OpTrace& trace, const Value& v) {
     case TraceOp::kRoundTo: return round_to;
     case TraceOp::kCmp: return compare_run(trace[v.args[0]].type);
     case TraceOp::kSelect: return select;
-    case TraceOp::kBitcast: return copy;
+    case TraceOp::kBitcast: return bitcast_run(trace[v.args[0]].type);
     case TraceOp::kToF32:
     case TraceOp::kToF64:
     case TraceOp::kToI32:

@@ -33,6 +33,7 @@ struct Machine {
   std::vector<Slot> slots;
   std::vector<Slot> scratch;  // next values of a loop while they replace the carried ones
   float (*round_to)(float, int) = nullptr;
+  int nan_sign = 0;  // see TraceArgs
 };
 
 struct Op;

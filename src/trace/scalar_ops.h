@@ -3,6 +3,7 @@
 // undefined behaviour of C++ left. Shared by the interpreters.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -73,6 +74,25 @@ T max_nan(T a, T b) {
 template <class T>
 T min_nan(T a, T b) {
   return a < b || a != a ? a : b;
+}
+
+// As the machine's fmax and fmin, also of two zeros: x86 returns the second, aarch64 orders them. A
+// compiler that expands std::fmax would choose for itself.
+template <class T>
+T max_num(T a, T b) {
+#if defined(__aarch64__)
+  return std::fmax(a, b);
+#else
+  return b != b ? a : max_first(a, b);
+#endif
+}
+template <class T>
+T min_num(T a, T b) {
+#if defined(__aarch64__)
+  return std::fmin(a, b);
+#else
+  return b != b ? a : min_first(a, b);
+#endif
 }
 
 // Truncated; NaN and what does not fit become the smallest integer, as on x86.

@@ -68,7 +68,7 @@ enum class TraceOp : uint8_t {
   kMaxNan,
   kMinNan,  // (a > b || a != a) ? a : b: NaN wins
   kMaxNum,
-  kMinNum,    // fmax, fmin: NaN loses
+  kMinNum,    // fmax, fmin: NaN loses; of two zeros the second (aarch64: the greater, the lesser)
   kCopySign,  // magnitude of a, sign of b
   kExp,
   kExp2,

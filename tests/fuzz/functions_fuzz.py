@@ -10,6 +10,7 @@ import collections
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -44,10 +45,10 @@ def main():
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--unproved", type=float, default=0.0, help="share that may fail a proof")
     args = parser.parse_args()
+    for missing in [c for c in COMPILERS if not shutil.which(c)]:
+        print(f"{missing}: not here, left out")
     totals, problems, reasons = collections.Counter(), [], collections.Counter()
-    unproved = []
     with tempfile.TemporaryDirectory() as temporary:
         done = 0
         while done < args.count:
@@ -56,9 +57,7 @@ def main():
             for function, status, kind, reason in rows:
                 totals[status] += 1
                 if status == "refused":
-                    reasons[reason.split(": ", 1)[-1][:80]] += 1
-                elif status == "unproved":
-                    unproved.append(f"{name} {function} ({kind}): {reason}")
+                    reasons[re.sub("0x[0-9a-f]+", "...", reason.split(": ", 1)[-1])[:100]] += 1
                 elif status != "proved":
                     problems.append(f"{name} {function} ({kind}): {status}: {reason}")
             if len(rows) != count:
@@ -69,10 +68,6 @@ def main():
         print(f"  refused {count}: {reason}")
     if args.json:
         args.json.write_text(json.dumps({"totals": totals, "reasons": reasons}, indent=1))
-    if unproved:
-        print(f"{len(unproved)} failed a proof and run as they are:", *unproved[:50], sep="\n  ")
-    if len(unproved) > args.unproved * args.count:
-        problems.append(f"more than {args.unproved:.1%} failed a proof")
     if problems:
         print(f"{len(problems)} problems:", *problems[:50], sep="\n  ")
     return 1 if problems else 0

@@ -12,7 +12,8 @@ UNARY = ["-({0})", "fabsf({0})", "sqrtf({0})", "expf({0})", "tanhf({0})", "logf(
          "sinf({0})", "cosf({0})", "floorf({0})", "ceilf({0})", "rintf({0})", "({0}) * ({0})",
          "1.0f / (1.0f + expf(-({0})))", "truncf({0})"]
 BINARY = ["({0}) + ({1})", "({0}) - ({1})", "({0}) * ({1})", "({0}) / ({1})", "fmaxf({0}, {1})",
-          "fminf({0}, {1})", "std::max<float>({0}, {1})", "std::min<float>({0}, {1})"]
+          "fminf({0}, {1})", "std::max<float>({0}, {1})", "std::min<float>({0}, {1})",
+          "copysignf({0}, {1})"]
 TERNARY = ["(({0}) {cmp} ({1}) ? ({2}) : ({3}))", "fmaf({0}, {1}, {2})"]
 COMPARE = ["<", ">", "<=", ">=", "==", "!="]
 INDEX = ["int", "int64_t", "size_t", "unsigned"]
@@ -100,7 +101,8 @@ class Generator:
                 f"out[i * cols + j] = {value};")
         return f"void {name}({text}) {{ {body} }}", f"void({text})"
 
-    REDUCTIONS = [("0.0f", "acc += {e};"), ("0.0f", "acc = acc + {e};"), 
+    REDUCTIONS = [("0.0f", "acc += {e};"), ("0.0f", "acc = acc + {e};"),
+                  ("1.0f", "acc *= {e};"), ("0.0f", "acc -= {e};"),
                   ("-INFINITY", "acc = std::max(acc, {e});"), ("INFINITY", "acc = std::min(acc, {e});"),
                   ("-INFINITY", "acc = fmaxf(acc, {e});"),
                   ("-INFINITY", "{{ float v = {e}; if (v > acc) acc = v; }}"),

@@ -32,6 +32,11 @@ API float f_hypot(float a, float b) { return sqrtf(a * a + b * b); }
 API float f_fma(float a, float b, float c) { return fmaf(a, b, c); }
 API float f_abs_diff(float a, float b) { return fabsf(a - b); }
 API float f_copysign(float a, float b) { return copysignf(a, b); }
+API float f_fmax(float a, float b) { return fmaxf(a, b); }
+API float f_fmin(float a, float b) { return fminf(a, b); }
+API float f_blend_of_limits(float a, float b, float c) {
+  return b < c ? sqrtf(a) + (b >= 0 ? a : b) : 2.0f;
+}
 API float f_hard_swish(float x) { return x * std::min(std::max(x + 3.0f, 0.0f), 6.0f) / 6.0f; }
 API float f_mish(float x) { return x * tanhf(log1pf(expf(x))); }
 API float f_double_inside(float x) { return (float)(1.0 / (1.0 + (double)x * (double)x)); }
@@ -414,6 +419,11 @@ API void smooth(const float* x, float* out, size_t n, float a) {
 
 // ---- refused, with a reason ----
 static float counter;
+static float factor = 1.0f;
+API void set_factor(float x) { factor = x; }
+API void reads_a_global(const float* x, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = factor * x[i];
+}
 API void writes_a_global(const float* x, float* out, size_t n) {
   for (size_t i = 0; i < n; i++) {
     counter = counter + x[i];

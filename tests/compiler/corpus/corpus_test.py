@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 # tests/compiler/corpus/corpus_test.py: the corpus as several compilers make it, lifted and proved.
 #
-#   corpus_test.py LIFT_CORPUS SOURCE_DIR [--json FILE] [--only COMPILER]
+#   corpus_test.py LIFT_CORPUS LIFT_CORPUS_MODULE SOURCE_DIR [--only COMPILER] [--record]
 #
-# Fails when a function crashes the lifter or is lifted wrongly (its proof fails), and, for plain
-# builds at -O0 and -O1, when a class is another than corpus.txt says or less than 95 % are proved.
+# Fails when a function crashes the lifter or is lifted wrongly (its proof fails), when one is refused
+# that was not when refused.json was recorded (by this version of the compiler: --record writes the
+# file anew), and, for plain builds at -O0 and -O1, when a class is another than corpus.txt says or
+# less than 95 % are proved.
 import argparse
 import collections
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +26,7 @@ VARIANTS = {
     PLAIN: ["-fPIC"],
     "noplt": ["-fPIC", "-fno-plt"],
     "cet": ["-fPIC", "-fcf-protection=full"],
+    "nopie": ["-fno-pie", "-no-pie", "-rdynamic"],  # a program of its own: in_program.cpp
     "coverage": ["-fPIC", "--coverage"],
     "asan": ["-fPIC", "-fsanitize=address"],
 }
@@ -34,9 +38,19 @@ UNBOUNDED = "cannot be bounded"
 
 def build(compiler, level, variant, source, folder):
     library = folder / f"{compiler}{level}{variant}.so"
-    flags = VARIANTS[variant] + ["-std=c++17", level, "-shared", str(source), "-o", str(library)]
+    sources = [source / "corpus.cpp"]
+    if variant == "nopie":
+        sources.append(source / "in_program.cpp")
+    flags = VARIANTS[variant] + ["-std=c++17", level, *sources, "-o", library]
+    if variant != "nopie":
+        flags.append("-shared")
     done = subprocess.run([compiler, *flags, "-lm"], capture_output=True, text=True)
     return library if done.returncode == 0 else None, done.stderr
+
+
+def version(compiler):
+    done = subprocess.run([compiler, "-dumpversion"], capture_output=True, text=True)
+    return done.stdout.split(".")[0].strip()
 
 
 # A library with the address sanitizer inside needs its runtime first.
@@ -50,8 +64,9 @@ def environment(compiler, variant):
     return env
 
 
-def lift(tool, library, listing, env):
-    done = subprocess.run([tool, str(library), str(listing)], capture_output=True, text=True, env=env)
+def lift(args, library, variant, listing, env):
+    command = [library, args.module] if variant == "nopie" else [args.tool, library]
+    done = subprocess.run([*command, listing], capture_output=True, text=True, env=env)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return [row for row in rows if len(row) == 4], done.stderr
 
@@ -61,66 +76,87 @@ def expected_classes(listing):
     return {name.strip(): kind.strip() for name, _, kind in rows}
 
 
-def judge(name, rows, expected, level, variant, problems, refused):
-    counts = collections.Counter(row[1] for row in rows)
-    plain = level in ("-O0", "-O1") and variant not in INSTRUMENTED
+def judge(name, rows, expected, plain, problems):
+    """The share that is proved, and the reasons of those refused by function."""
+    refused, proved = {}, 0
     for function, status, kind, reason in rows:
         want = expected[function]
         if status == "unproved" and UNBOUNDED in reason:
             status = "refused"
+        proved += status == "proved"
         if status in ("crashed", "error", "unproved"):
             problems.append(f"{name} {function}: {status}: {reason}")
         elif status == "refused":
-            refused.append(f"{name} {function}: {reason}")
+            short = re.sub("0x[0-9a-f]+", "...", reason.split(": ", 1)[-1])
+            refused[function] = short.removeprefix("not understood; ")
         elif want == "refused":
             continue  # a compiler that made it simple enough: proved is proved
         elif kind != want and plain:  # an optimiser's loops may be of another class
             problems.append(f"{name} {function}: class {kind}, expected {want}")
     if len(rows) != len(expected):
         problems.append(f"{name}: {len(rows)} of {len(expected)} functions answered")
-    share = counts["proved"] / len(expected)
+    share = proved / len(expected)
     if plain and share < MINIMUM:
         problems.append(f"{name}: {share:.1%} proved, at least {MINIMUM:.0%} wanted")
-    return dict(counts), share
+    return share, refused
+
+
+def by_reason(refused):
+    table = collections.defaultdict(list)
+    for function, reason in sorted(refused.items()):
+        table[reason].append(function)
+    return {reason: " ".join(functions) for reason, functions in sorted(table.items())}
+
+
+def compare_with_record(name, refused, record, problems):
+    if name not in record:
+        return print(f"{name}: nothing recorded for this version")
+    known = {f for functions in record[name].values() for f in functions.split()}
+    for function in sorted(refused.keys() - known):
+        problems.append(f"{name} {function}: refused, once it was not: {refused[function]}")
+    if known - refused.keys():
+        print(f"{name}: better than recorded: {' '.join(sorted(known - refused.keys()))}")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
+    parser.add_argument("module")
     parser.add_argument("source", type=pathlib.Path)
-    parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--only")
-    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--record", action="store_true")
     args = parser.parse_args()
-    listing = args.source / "corpus.txt"
+    listing, record_file = args.source / "corpus.txt", args.source / "refused.json"
+    record = json.loads(record_file.read_text()) if record_file.exists() else {}
     expected = expected_classes(listing)
     compilers = [c for c in COMPILERS if shutil.which(c) and (not args.only or c == args.only)]
-    for missing in set(COMPILERS) - set(compilers):
-        print(f"{missing}: not here, left out")
-    problems, refused, table = [], [], []
+    for missing in sorted(set(COMPILERS) - set(compilers)):
+        print(f"{missing}: not here, left out (./run setup test installs it)")
+    problems = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         jobs = [(c, l, v) for c in compilers for l in LEVELS for v in VARIANTS]
-        source = args.source / "corpus.cpp"
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            built = list(pool.map(lambda job: build(*job, source, folder), jobs))
+            built = list(pool.map(lambda job: build(*job, args.source, folder), jobs))
         for (compiler, level, variant), (library, errors) in zip(jobs, built):
-            name = f"{compiler} {level} {variant}"
+            name = f"{compiler.split('-')[0]}-{version(compiler)} {level} {variant}"
             if library is None:
                 problems.append(f"{name}: does not compile: {errors[:500]}")
                 continue
-            rows, errors = lift(args.tool, library, listing, environment(compiler, variant))
+            env = environment(compiler, variant)
+            rows, errors = lift(args, library, variant, listing, env)
             if not rows:
                 problems.append(f"{name}: no answer: {errors[:500]}")
                 continue
-            counts, share = judge(name, rows, expected, level, variant, problems, refused)
-            table.append({"build": name, "proved": counts.get("proved", 0), "share": share,
-                          "refused": counts.get("refused", 0)})
-            print(f"{name:28} proved {counts.get('proved', 0):3} of {len(expected)} ({share:.1%})")
-    if not args.quiet:
-        print(f"\n{len(refused)} refused:", *sorted(refused), sep="\n  ")
-    if args.json:
-        args.json.write_text(json.dumps({"builds": table, "refused": sorted(refused)}, indent=1))
+            plain = level in ("-O0", "-O1") and variant not in INSTRUMENTED
+            share, refused = judge(name, rows, expected, plain, problems)
+            print(f"{name:24} {share:6.1%} proved, {len(refused)} refused of {len(expected)}")
+            if args.record:
+                record[name] = by_reason(refused)
+            else:
+                compare_with_record(name, refused, record, problems)
+    if args.record:
+        record_file.write_text(json.dumps(dict(sorted(record.items())), indent=1) + "\n")
     if problems:
         print(f"\n{len(problems)} problems:", *problems, sep="\n  ")
         return 1

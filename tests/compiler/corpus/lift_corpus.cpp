@@ -2,7 +2,7 @@
 // tests/compiler/corpus/lift_corpus.cpp: lifts and proves every function that corpus.txt names in a
 // shared library; one line each: name, "proved", "unproved" or "refused", class, reason.
 //
-//   lift_corpus LIB.so corpus.txt
+//   lift_corpus LIB.so corpus.txt     "-": the functions are in this program, see in_program.cpp
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -95,22 +95,26 @@ void report(const Entry& entry, void* function) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: lift_corpus LIB.so corpus.txt\n");
-    return 2;
-  }
-  void* library = dlopen(argv[1], RTLD_NOW);
+extern "C" __attribute__((visibility("default"))) int lift_corpus(const char* path,
+                                                                  const char* listing) {
+  void* library = dlopen(std::strcmp(path, "-") == 0 ? nullptr : path, RTLD_NOW);
   if (!library) {
     fmt::print(stderr, "{}\n", dlerror());
     return 1;
   }
-  for (const Entry& entry : read_entries(argv[2])) {
+  for (const Entry& entry : read_entries(listing)) {
     void* function = dlsym(library, entry.name.c_str());
     if (function)
       report(entry, function);
     else
       fmt::print("{}\terror\t-\tnot exported\n", entry.name);
   }
+  std::fflush(stdout);
   return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc == 3) return lift_corpus(argv[1], argv[2]);
+  fmt::print(stderr, "usage: lift_corpus LIB.so corpus.txt\n");
+  return 2;
 }
