@@ -31,6 +31,13 @@ class Lowering {
 
   // The vector loop whose body is being written. `copies` vectors follow each other; where they
   // are written one after the other, `first` is the one at work and copies is 1.
+  // Loads that stand one iteration ahead, copy by copy; none: each stands where it is used.
+  struct LoadsAhead {
+    uint16_t loop = 0;
+    int copies = 1;
+    std::vector<ValueId> loads;
+    std::vector<V> now, next;
+  };
   struct VectorLoop {
     int loop = -1;  // none: everything is uniform
     G iv;           // the counter in lane 0 of copy 0
@@ -38,6 +45,7 @@ class Lowering {
     int first = 0;
     const Tail* tail = nullptr;  // only so many lanes count
     bool bypasses_cache = false;
+    const LoadsAhead* ahead = nullptr;
   };
   struct Stream {  // a pointer that many accesses share
     int param;
@@ -94,6 +102,14 @@ class Lowering {
   ValueId store_past_cache(uint16_t number) const;
   void steps_past_cache(uint16_t number, G iv, G end, int copies);
   void vector_body(uint16_t number, const VectorLoop& at);
+
+  // vectorize_ahead.cpp
+  int cost_of_body(uint16_t number) const;
+  LoadsAhead loads_ahead(uint16_t number, G iv, int copies);
+  void load_next(LoadsAhead& ahead, G iv, G last);
+  void advance(const LoadsAhead& ahead);
+  std::vector<V> load_copies(const LoadsAhead& ahead, G iv);
+  void bind_loads_ahead();
   void reduce_loop(uint16_t number);
   std::vector<Accumulator> accumulators(uint16_t number);
   void seed(uint16_t number, const std::vector<Accumulator>& sums);

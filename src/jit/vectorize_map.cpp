@@ -11,15 +11,6 @@
 namespace nrd::jit {
 namespace {
 
-// Roughly in instructions.
-int cost_of(const Value& v) {
-  if (v.type == TraceType::kI64 || v.op <= TraceOp::kResult) return 0;
-  if (v.op >= TraceOp::kExp && v.op <= TraceOp::kHypot) return 20;
-  if (v.op == TraceOp::kRoundTo) return 8;
-  if (v.op == TraceOp::kDiv) return 4;
-  return 1;
-}
-
 // Beyond these a longer loop body gains nothing over its overhead.
 constexpr int kLightBody = 10, kHeavyBody = 60;
 
@@ -29,8 +20,7 @@ int Lowering::copies_for(uint16_t number) const {
   const TraceLoop& l = trace_.loops[number];
   int copies = b_.target().vector_registers > 16 ? 4 : 2;
   if (!a_.loops[number].has_inner_loops) {
-    int cost = 0;
-    for (ValueId id : l.body) cost += a_.is_live(id) ? cost_of(trace_[id]) : 0;
+    const int cost = cost_of_body(number);
     copies = cost <= kLightBody ? 4 : cost <= kHeavyBody ? 2 : 1;
   }
   if (const auto extent = poly_of(trace_, l.extent).as_constant()) {
@@ -70,12 +60,15 @@ void Lowering::whole_steps(uint16_t number, G iv, G end, int copies, bool past_c
   const int step = copies * lanes_;
   const G last = b_.gop(Op::kGSub, end, step);
   b_.branch(Predicate::kGt, iv, last, done);
+  LoadsAhead ahead = loads_ahead(number, iv, copies);
   b_.loop_begin();
   b_.bind(top);
+  load_next(ahead, iv, last);
   const bool is_joint = a_.loops[number].has_inner_loops;
   for (int k = 0; k < (is_joint ? 1 : copies); k++) {
-    vector_body(number, {number, iv, is_joint ? copies : 1, k, nullptr, past_cache});
+    vector_body(number, {number, iv, is_joint ? copies : 1, k, nullptr, past_cache, &ahead});
   }
+  advance(ahead);
   b_.gop(Op::kGAdd, iv, step, iv);
   b_.branch(Predicate::kLe, iv, last, top);
   b_.loop_end();
@@ -149,6 +142,7 @@ void Lowering::steps_past_cache(uint16_t number, G iv, G end, int copies) {
 void Lowering::vector_body(uint16_t number, const VectorLoop& at) {
   const Mark inside = mark();
   at_ = at;
+  bind_loads_ahead();
   statements(trace_.loops[number].body);
   at_ = {};
   forget(inside);

@@ -91,9 +91,13 @@ void Lowering::reduce_chunk(uint16_t number, G iv, G end, std::vector<Accumulato
   const int steps = kVirtualLanes / lanes_;
   const G last = b_.gop(Op::kGSub, end, kVirtualLanes);
   b_.branch(Predicate::kGt, iv, last, rest);
+  LoadsAhead ahead = loads_ahead(number, iv, steps);
   b_.loop_begin();
   b_.bind(top);
-  for (int k = 0; k < steps; k++) reduce_step(number, {number, iv, 1, k, nullptr, false}, sums);
+  load_next(ahead, iv, last);
+  for (int k = 0; k < steps; k++)
+    reduce_step(number, {number, iv, 1, k, nullptr, false, &ahead}, sums);
+  advance(ahead);
   b_.gop(Op::kGAdd, iv, kVirtualLanes, iv);
   b_.branch(Predicate::kLe, iv, last, top);
   b_.loop_end();
@@ -115,6 +119,7 @@ void Lowering::reduce_step(uint16_t number, const VectorLoop& at, std::vector<Ac
   const TraceLoop& l = trace_.loops[number];
   const Mark inside = mark();
   at_ = at;
+  bind_loads_ahead();
   auto part_of = [&](const Accumulator& sum) {
     return sum.parts[static_cast<size_t>(at.first) % sum.parts.size()];
   };

@@ -10,7 +10,12 @@
 namespace nrd::jit {
 namespace {
 
-const Target kTarget = {"avx512", 64, 32, true, true, true};
+const Target kTarget = {.isa = "avx512",
+                        .vector_bytes = 64,
+                        .vector_registers = 32,
+                        .has_scale = true,
+                        .has_tables = true,
+                        .cheap_masks = true};
 
 constexpr std::string_view kSoftmax = R"(trace softmax : norm
 param x : in f32
@@ -268,6 +273,27 @@ for i2 < n {
     EXPECT_EQ(inst.mem.base.id, base_of_out.id);
   }
   EXPECT_GT(past_cache, 0);
+}
+
+// The next iteration's loads stand before this one's stores, and never behind the end.
+TEST(LowerPlan, LoadsStandAheadOfStores) {
+  const OpTrace trace = map_of("  %1 = load f32 x[i0]\n  %2 = exp f32 %1\n  store out[i0] %2\n");
+  const auto lowered = lower(trace, binding_in(trace, DType::kF32), kTarget);
+  ASSERT_TRUE(lowered) << lowered.error().message();
+  const std::vector<Inst>& code = lowered->program.code;
+  size_t at = 0;
+  while (at < code.size() && (code[at].op != Op::kLoad || code[at].count != kNoReg)) at++;
+  while (at < code.size() && code[at].op != Op::kLoopBegin) at++;  // the loop of whole vectors
+  int loads = 0, stores = 0;
+  for (; at < code.size() && code[at].op != Op::kLoopEnd; at++) {
+    loads += code[at].op == Op::kLoad;
+    if (code[at].op == Op::kLoad) {
+      EXPECT_EQ(stores, 0);
+    }
+    stores += code[at].op == Op::kStore;
+  }
+  EXPECT_EQ(loads, stores);
+  EXPECT_GT(loads, 1);
 }
 
 }  // namespace

@@ -40,9 +40,15 @@ bool is_within(double got, const Bounded& want, DType dtype) {
 
 const std::vector<Machine>& machines() {
   static const std::vector<Machine> all = [] {
-    std::vector<Machine> list = {{{"avx512", 64, 32, true, true, true}, false},
-                                 {{"avx2", 32, 16, false, false, false}, false},
-                                 {{"neon", 16, 32, false, false, false}, false}};
+    const Target avx512 = {.isa = "avx512",
+                           .vector_bytes = 64,
+                           .vector_registers = 32,
+                           .has_scale = true,
+                           .has_tables = true,
+                           .cheap_masks = true};
+    const Target avx2 = {.isa = "avx2", .vector_bytes = 32, .vector_registers = 16};
+    const Target neon = {.isa = "neon", .vector_bytes = 16, .vector_registers = 32};
+    std::vector<Machine> list = {{avx512, false}, {avx2, false}, {neon, false}};
     for (const Target* target : targets(detect_isa())) {
       for (Machine& machine : list) {
         if (machine.target.isa == target->isa) machine = {*target, true};
