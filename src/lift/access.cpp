@@ -154,7 +154,7 @@ NodeId SsaBuilder::load_through_phi(Type type, NodeId phi, int64_t offset) {
   return value;
 }
 
-// Coverage counters, which nothing else points to.
+// Coverage counters, which nothing else points to: another global that is written is refused.
 bool SsaBuilder::is_global(NodeId access) const {
   return function_[function_[access].args[0]].kind == Kind::kConst;
 }

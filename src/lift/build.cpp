@@ -8,6 +8,7 @@
 #include "lift/cfg.h"
 #include "lift/clean.h"
 #include "lift/graph_edit.h"
+#include "lift/simplify.h"
 #include "lift/ssa.h"
 
 namespace nrd::lift {
@@ -45,10 +46,19 @@ std::string objection(const Function& f, const Node& user, NodeId arg) {
   return {};
 }
 
-void check_node(const Function& f, const Node& node) {
+// An effect that no trace has. It may be a counter of --coverage whose names are lost: say so.
+[[noreturn]] void refuse_global(const Node& store, uint64_t address, const Image& image) {
+  std::string reason = fmt::format("it writes a global at {:#x} (in the instruction at {:#x})",
+                                   address, store.address);
+  std::string doubt;
+  image.is_instrumentation(address, bytes_of(store.type), &doubt);
+  if (!doubt.empty()) reason += "; whether that is a counter of coverage is not known: " + doubt;
+  throw Refusal{std::move(reason)};
+}
+
+void check_node(const Function& f, const Node& node, const Image& image) {
   if (node.kind == Kind::kStore && f[node.args[0]].kind == Kind::kConst)
-    throw Refusal{fmt::format("it writes a global at {:#x} (in the instruction at {:#x})",
-                              f[node.args[0]].bits, node.address)};
+    refuse_global(node, f[node.args[0]].bits, image);
   const auto check = [&](NodeId arg) {
     if (arg == kNoNode) return;
     std::string reason = objection(f, node, arg);
@@ -60,10 +70,10 @@ void check_node(const Function& f, const Node& node) {
 }
 
 // What Function promises: no stack, no undefined values, no global written.
-void check_function(const Function& f) {
-  const std::vector<bool> live = live_nodes(f);
+void check_function(const Function& f, const Image& image) {
+  const std::vector<bool> live = live_nodes(f, image);
   for (NodeId id = 0; id < f.nodes.size(); id++)
-    if (live[id]) check_node(f, f[id]);
+    if (live[id]) check_node(f, f[id], image);
   const auto is_undefined = [&](NodeId id) { return id != kNoNode && f[id].kind == Kind::kUndef; };
   if (is_undefined(f.result)) throw Refusal{"the result is never set"};
   for (const Block& block : f.blocks)
@@ -97,10 +107,10 @@ Function build(const LiftRequest& request, const Image& image, FrontEnd& front_e
   const auto entry = reinterpret_cast<uint64_t>(request.function);
   const Code code = discover(entry, image, front_end, resolver);
   const auto decoded = Clock::now();
-  Function function = clean(translate(code, request, image, front_end, resolver));
+  Function function = clean(translate(code, request, image, front_end, resolver), image);
   merge_blocks(function);
   find_loops(function);
-  check_function(function);
+  check_function(function, image);
   function.code = code_ranges(code);
   stats.decode_us = microseconds(start, decoded);
   stats.build_us = microseconds(decoded, Clock::now());

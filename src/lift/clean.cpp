@@ -17,9 +17,9 @@ constexpr int kMaxRounds = 12;
 
 class Copier {
  public:
-  Copier(const Function& in, const std::vector<bool>& reached)
+  Copier(const Function& in, const std::vector<bool>& reached, const Image& image)
       : in_(in),
-        live_(live_nodes(in)),
+        live_(live_nodes(in, image)),
         better_(better_types(in, live_)),
         map_(in.nodes.size(), kNoNode) {
     out_.nodes.reserve(in.nodes.size());
@@ -199,7 +199,7 @@ bool needs_another_round(Function& f) {
 
 }  // namespace
 
-Function clean(Function f) {
+Function clean(Function f, const Image& image) {
   for (int round = 0; round < kMaxRounds; round++) {
     forward_phis(f);
     apply_forwards(f);
@@ -207,7 +207,7 @@ Function clean(Function f) {
     const std::vector<bool> reached = reachable_blocks(f);
     empty_unreachable(f, reached);
     if (forward_phis(f)) apply_forwards(f);
-    Copier copier(f, reached);
+    Copier copier(f, reached, image);
     f = copier.take();
     if (!copier.retyped() && !needs_another_round(f)) break;
   }

@@ -7,13 +7,13 @@
 
 namespace nrd::lift {
 
-// Marks what stores, conditions and the result depend on. Coverage counters (a constant address
-// that is only ever read to be increased) do not count as stores.
-std::vector<bool> live_nodes(const Function& function);
+// Marks what stores, conditions and the result depend on. Stores to what the image knows to be
+// instrumentation do not count.
+std::vector<bool> live_nodes(const Function& function, const Image& image);
 
 // Removes trivial phis, blocks behind constant conditions, dead nodes; gives floats that lived in
 // integer registers their type (phis and loads), and whole vector registers the type of the lane
 // that is read. Repeats until nothing changes.
-Function clean(Function function);
+Function clean(Function function, const Image& image);
 
 }  // namespace nrd::lift

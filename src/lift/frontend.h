@@ -49,6 +49,12 @@ class Image {
   virtual std::optional<std::string> name_of_function(uint64_t address) const = 0;
   // The address a GOT slot holds (0: not readable).
   virtual uint64_t slot_content(uint64_t slot) const = 0;
+  // Whether the module says that these bytes are instrumentation's (counters of --coverage), so
+  // that a store there is no effect of the function. Where it cannot say, `reason` is set to why.
+  virtual bool is_instrumentation(uint64_t /*address*/, size_t /*size*/,
+                                  std::string* /*reason*/ = nullptr) const {
+    return false;
+  }
 };
 
 // Where a parameter or result of a C function lies.

@@ -99,6 +99,14 @@ class ProcessImage final : public Image {
     return content;
   }
 
+  bool is_instrumentation(uint64_t address, size_t size, std::string* reason) const override {
+    bool is_its = false;
+    with_module(address, size, [&](const Module& module) {
+      is_its = module.is_instrumentation(address, size, reason);
+    });
+    return is_its;
+  }
+
   void add_name(const void* function, std::string name) {
     std::unique_lock lock(mutex_);
     registered_.push_back({reinterpret_cast<uint64_t>(function), std::move(name)});

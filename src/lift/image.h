@@ -24,6 +24,7 @@ class MemoryImage final : public Image {
 
   void name_function(uint64_t address, std::string name);
   void name_slot(uint64_t slot, std::string name);
+  void add_instrumentation(uint64_t address, size_t size);
 
   size_t code_bytes(uint64_t address) const override;
   const uint8_t* code(uint64_t address) const override;
@@ -31,11 +32,13 @@ class MemoryImage final : public Image {
   std::optional<std::string> name_of_slot(uint64_t slot) const override;
   std::optional<std::string> name_of_function(uint64_t address) const override;
   uint64_t slot_content(uint64_t slot) const override;
+  bool is_instrumentation(uint64_t address, size_t size, std::string* reason) const override;
 
  private:
   std::vector<uint8_t> bytes_;
   uint64_t base_;
   std::vector<std::pair<uint64_t, std::string>> functions_, slots_;
+  std::vector<std::pair<uint64_t, size_t>> instrumentation_;
 };
 
 }  // namespace nrd::lift

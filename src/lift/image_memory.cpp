@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/lift/image_memory.cpp: an image made of bytes.
+#include <algorithm>
 #include <cstring>
 
 #include "lift/image.h"
@@ -23,6 +24,10 @@ void MemoryImage::name_function(uint64_t address, std::string name) {
 
 void MemoryImage::name_slot(uint64_t slot, std::string name) {
   slots_.emplace_back(slot, std::move(name));
+}
+
+void MemoryImage::add_instrumentation(uint64_t address, size_t size) {
+  instrumentation_.emplace_back(address, size);
 }
 
 size_t MemoryImage::code_bytes(uint64_t address) const {
@@ -51,6 +56,12 @@ std::optional<std::string> MemoryImage::name_of_function(uint64_t address) const
 uint64_t MemoryImage::slot_content(uint64_t slot) const {
   uint64_t content = 0;
   return read_only(slot, sizeof content, &content) ? content : 0;
+}
+
+bool MemoryImage::is_instrumentation(uint64_t address, size_t size, std::string*) const {
+  return std::any_of(instrumentation_.begin(), instrumentation_.end(), [&](const auto& range) {
+    return address >= range.first && address + size <= range.first + range.second;
+  });
 }
 
 }  // namespace nrd::lift

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+
+#include "lift/image_sections.h"
 
 namespace nrd::lift {
 namespace {
@@ -19,7 +22,15 @@ bool stores_symbol(uint64_t type) {
 
 }  // namespace
 
-Module::Module(const dl_phdr_info& info) : base_(info.dlpi_addr) {
+struct Module::File {
+  std::string path;
+  std::once_flag once;
+  Instrumentation instrumentation;
+};
+
+Module::Module(const dl_phdr_info& info) : base_(info.dlpi_addr), file_(std::make_shared<File>()) {
+  const bool is_program = info.dlpi_name == nullptr || info.dlpi_name[0] == 0;
+  file_->path = is_program ? "/proc/self/exe" : info.dlpi_name;
   const ElfW(Dyn)* dynamic = nullptr;
   for (int i = 0; i < info.dlpi_phnum; i++) {
     const ElfW(Phdr)& header = info.dlpi_phdr[i];
@@ -28,7 +39,9 @@ Module::Module(const dl_phdr_info& info) : base_(info.dlpi_addr) {
                           .end = begin + header.p_memsz,
                           .read = (header.p_flags & PF_R) != 0,
                           .write = (header.p_flags & PF_W) != 0,
-                          .execute = (header.p_flags & PF_X) != 0};
+                          .execute = (header.p_flags & PF_X) != 0,
+                          .file_offset = header.p_offset,
+                          .file_bytes = header.p_filesz};
     if (header.p_type == PT_LOAD) segments_.push_back(segment);
     if (header.p_type == PT_GNU_RELRO) relro_ = segment;
     if (header.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
@@ -127,6 +140,16 @@ std::string_view Module::name_of_function(uint64_t address) const {
       return symbol_name(i);
   }
   return {};
+}
+
+bool Module::is_instrumentation(uint64_t address, size_t size, std::string* reason) const {
+  std::call_once(file_->once,
+                 [&] { file_->instrumentation = read_instrumentation(file_->path, segments_); });
+  const Instrumentation& known = file_->instrumentation;
+  if (known.covers(address - base_, size)) return true;
+  if (reason != nullptr && !known.objection().empty())
+    *reason = file_->path + " " + known.objection();
+  return false;
 }
 
 }  // namespace nrd::lift

@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ namespace nrd::lift {
 struct Segment {
   uint64_t begin = 0, end = 0;
   bool read = false, write = false, execute = false;
+  uint64_t file_offset = 0, file_bytes = 0;  // of what the file holds of it
 
   bool holds(uint64_t address, size_t size) const {
     return address >= begin && address < end && size <= end - address;
@@ -34,6 +36,8 @@ class Module {
   uint64_t definition_of_slot(uint64_t slot) const;
   // A function of the dynamic symbol table that begins here; empty if none does.
   std::string_view name_of_function(uint64_t address) const;
+  // See Image. The file is read when it is first asked for.
+  bool is_instrumentation(uint64_t address, size_t size, std::string* reason) const;
 
  private:
   void read_dynamic(const ElfW(Dyn) * entry);
@@ -41,9 +45,12 @@ class Module {
   std::string_view symbol_name(size_t index) const;
   size_t count_symbols() const;
 
+  struct File;
+
   uint64_t base_ = 0;
   std::vector<Segment> segments_;
-  Segment relro_;  // read-only once the module is relocated
+  std::shared_ptr<File> file_;  // shared: File is known in one place only
+  Segment relro_;               // read-only once the module is relocated
   std::span<const ElfW(Rela)> plt_relocations_, relocations_;
   const ElfW(Sym) * symbols_ = nullptr;
   const uint32_t *hash_ = nullptr, *gnu_hash_ = nullptr;

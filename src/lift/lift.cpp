@@ -3,6 +3,8 @@
 // OpTrace), verify, classify. Traces are remembered as long as the code stays what it was.
 #include "lift/lift.h"
 
+#include <link.h>
+
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -55,24 +57,39 @@ std::optional<uint64_t> code_hash(const Image& image, const std::vector<CodeRang
   return hash;
 }
 
+// How many modules were unloaded so far. Another one may then lie at the same addresses, with the
+// same code and other constants.
+uint64_t unloaded_modules() {
+  uint64_t count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* result) {
+        *static_cast<uint64_t*>(result) = info->dlpi_subs;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
 class TraceCache {
  public:
   std::optional<OpTrace> find(const void* function, const std::string& signature,
                               const Image& image) {
     std::lock_guard lock(mutex_);
     const Entry* entry = find_entry(function, signature);
-    if (entry == nullptr || code_hash(image, entry->code) != entry->hash) return std::nullopt;
+    if (entry == nullptr || entry->unloaded != unloaded_modules()) return std::nullopt;
+    if (code_hash(image, entry->code) != entry->hash) return std::nullopt;
     return entry->trace;
   }
 
+  // `unloaded`: as it was before the function was read.
   void add(const void* function, std::string signature, const Image& image,
-           std::vector<CodeRange> code, const OpTrace& trace) {
+           std::vector<CodeRange> code, uint64_t unloaded, const OpTrace& trace) {
     const std::optional<uint64_t> hash = code_hash(image, code);
     if (!hash) return;
     std::lock_guard lock(mutex_);
     Entry* entry = find_entry(function, signature);
     if (entry == nullptr) entry = &entries_.emplace_back();
-    *entry = {function, std::move(signature), std::move(code), *hash, trace};
+    *entry = {function, std::move(signature), std::move(code), *hash, unloaded, trace};
   }
 
  private:
@@ -80,7 +97,7 @@ class TraceCache {
     const void* function = nullptr;
     std::string signature;
     std::vector<CodeRange> code;
-    uint64_t hash = 0;
+    uint64_t hash = 0, unloaded = 0;
     OpTrace trace;
   };
 
@@ -148,9 +165,11 @@ Expected<OpTrace> lift_function(const LiftRequest& request, LiftStats* stats) {
   const std::unique_ptr<FrontEnd> front_end = front_end_of_this_machine();
   if (front_end == nullptr) return no_front_end(request);
   std::vector<CodeRange> code;
+  const uint64_t unloaded = unloaded_modules();
   Expected<OpTrace> trace = lift_now(request, image, *front_end, code, used);
   used.total_us = microseconds_since(start);
-  if (trace) cache().add(request.function, std::move(signature), image, std::move(code), *trace);
+  if (trace)
+    cache().add(request.function, std::move(signature), image, std::move(code), unloaded, *trace);
   return trace;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/lift/ssa.cpp: blocks and variables: definitions, reads, phis. What front ends call is in
-// registers.cpp, access.cpp and call_effects.cpp.
+// src/lift/ssa.cpp: blocks and variables: definitions and reads. Phis are in ssa_phis.cpp, what
+// front ends call in registers.cpp, access.cpp and call_effects.cpp.
 #include "lift/ssa.h"
 
 #include <fmt/format.h>
@@ -198,18 +198,6 @@ NodeId SsaBuilder::read(BlockId b, uint32_t variable, Facet facet) {
   return resolve(found);
 }
 
-// Phis that one read made may use each other, so that one is seen to be trivial only after
-// another is.
-void SsaBuilder::settle_phis() {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const NodeId phi : fresh_) {
-      if (function_[phi].args[0] != kNoNode) continue;
-      changed |= forward_if_trivial(phi) != phi;
-    }
-  }
-}
-
 NodeId SsaBuilder::read_entry(BlockId b, uint32_t variable, Facet facet) {
   if (b == 0) return project(initial(variable), variable, facet);
   const uint64_t key = entry_key(b, variable, facet);
@@ -266,39 +254,6 @@ Type SsaBuilder::facet_type(Facet facet) const {
   if (facet == kUpperInteger) return Type::kI32;
   if (facet == kUpperFloat) return Type::kF32;
   return facet >= kConditions ? Type::kBool : static_cast<Type>(facet);
-}
-
-NodeId SsaBuilder::new_phi(BlockId b, Type type) {
-  std::vector<Phi>& phis = function_.blocks[b].phis;
-  const NodeId id = factory_.append({.kind = Kind::kPhi, .type = type, .index = b});
-  phis.push_back({.node = id});
-  function_.nodes[id].bits = phis.size() - 1;
-  return id;
-}
-
-NodeId SsaBuilder::fill_phi(NodeId phi, BlockId b, uint32_t variable, Facet facet) {
-  const std::vector<BlockId>& predecessors = code_.blocks[b].predecessors;
-  std::vector<NodeId> args;
-  args.reserve(predecessors.size());
-  for (const BlockId p : predecessors) args.push_back(read(p, variable, facet));
-  function_.blocks[b].phis[function_[phi].bits].args = std::move(args);
-  fresh_.push_back(phi);
-  return forward_if_trivial(phi);
-}
-
-// Where a phi's arguments are all one value it becomes that value.
-NodeId SsaBuilder::forward_if_trivial(NodeId phi) {
-  const Node node = function_[phi];
-  NodeId same = kNoNode;
-  for (NodeId arg : function_.blocks[node.index].phis[node.bits].args) {
-    arg = resolve(arg);
-    if (arg == phi || arg == same) continue;
-    if (same != kNoNode) return phi;
-    same = arg;
-  }
-  if (same == kNoNode) same = factory_.undefined(node.type);
-  function_.nodes[phi].args[0] = same;
-  return same;
 }
 
 NodeId SsaBuilder::project(NodeId value, uint32_t variable, Facet facet) {

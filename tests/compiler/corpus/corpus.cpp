@@ -430,6 +430,23 @@ API void writes_a_global(const float* x, float* out, size_t n) {
     out[i] = x[i];
   }
 }
+// Like counters of --coverage, but the program's own: only the names tell.
+static int64_t calls, elements, rounds;
+API int64_t counted() { return calls + elements + rounds; }
+API void counts_calls(const float* x, float* out, size_t n) {
+  calls++;
+  for (size_t i = 0; i < n; i++) out[i] = x[i] + 1.0f;
+}
+API void counts_elements(const float* x, float* out, size_t n) {
+  elements += (int64_t)n;
+  for (size_t i = 0; i < n; i++) out[i] = x[i] + 1.0f;
+}
+API void counts_rounds(const float* x, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    rounds++;
+    out[i] = x[i] + 1.0f;
+  }
+}
 API void leaves_early(const float* x, float* out, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (x[i] < 0) break;
