@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "dispatch/compiled.h"
+#include "dispatch/gemm_kernel.h"
 #include "graph/program.h"
 
 namespace nrd {
@@ -106,9 +107,10 @@ class ListBackend final : public Backend {
   std::string name() const override { return name_; }
   Expected<void> load() override { return {}; }
   bool peer() const override { return false; }
-  std::vector<const Kernel*> kernels(const Op&) const override {
+  std::vector<const Kernel*> kernels(const Op& op) const override {
     std::vector<const Kernel*> list;
-    for (const std::unique_ptr<Kernel>& kernel : kernels_) list.push_back(kernel.get());
+    for (const std::unique_ptr<Kernel>& kernel : kernels_)
+      if (kernel->serves(op)) list.push_back(kernel.get());
     return list;
   }
 
@@ -130,6 +132,7 @@ KernelList autovec_kernels(IsaSet available, const StandsIn& stands_in) {
 // What `cpu` chooses from, best first. An implementation of our own is added in front.
 KernelList cpu_kernels(const Machine& machine) {
   KernelList kernels;
+  if (std::unique_ptr<Kernel> gemm = make_gemm_kernel(machine)) kernels.push_back(std::move(gemm));
   Expected<std::unique_ptr<Kernel>> compiled = make_compiled_kernel(machine);
   StandsIn stands_in;
   if (compiled) {

@@ -40,6 +40,8 @@ class Kernel {
   virtual ~Kernel() = default;
   virtual std::string name() const = 0;           // "autovec_avx512", "cblas_sgemm"
   virtual std::string isa() const { return {}; }  // an ISA word, or empty when it is the peer's
+  // Whether it is about this operator at all; `explain` does not speak of it elsewhere.
+  virtual bool serves(const Op&) const { return true; }
   // Whether it can run this; the error says why not and is shown by `explain`.
   virtual Expected<void> accepts(const Desc& desc) const = 0;
   // `constants` holds the pointers of the operands marked constant, null elsewhere. They stay

@@ -31,6 +31,7 @@ Needs neon_needs(const Inst& inst) {
     case Op::kMove: return {.memory = kOperandA};
     case Op::kFma:
     case Op::kFnma:
+    case Op::kFmaLane:
       if (inst.dst == inst.c) return {};
       return result_apart(inst);
     case Op::kFms: return result_apart(inst);
@@ -65,7 +66,7 @@ Needs neon_needs(const Inst& inst) {
 }  // namespace
 
 extern constinit const Backend kNeonBackend = {
-    .target = {.isa = "neon", .vector_bytes = 16, .vector_registers = 32},
+    .target = {.isa = "neon", .vector_bytes = 16, .vector_registers = 32, .has_lane_fma = true},
     .required = IsaSet().with(Feature::kNeon),
     .registers = {kA64Vectors, {}, kA64Gprs, true},
     .needs = neon_needs,

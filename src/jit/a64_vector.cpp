@@ -82,7 +82,8 @@ void A64Emitter::multiply_add(const Inst& inst) {
   } else {
     move(sum, c);
   }
-  a_.emit(inst.op == Op::kFnma ? Id::kIdFmls_v : Id::kIdFmla_v, sum, a, b);
+  const Vec by = inst.op == Op::kFmaLane ? b.s(static_cast<uint32_t>(inst.imm)) : b;
+  a_.emit(inst.op == Op::kFnma ? Id::kIdFmls_v : Id::kIdFmla_v, sum, a, by);
   move(to, sum);
 }
 
@@ -198,7 +199,8 @@ void A64Emitter::emit_vector(const Inst& inst) {
     }
     case Op::kFma:
     case Op::kFnma:
-    case Op::kFms: return multiply_add(inst);
+    case Op::kFms:
+    case Op::kFmaLane: return multiply_add(inst);
     case Op::kMax:
     case Op::kMin: return inst.lane == Lane::kI32 ? binary(inst) : maximum(inst);
     case Op::kSqrt: return unary(inst, Id::kIdFsqrt_v);

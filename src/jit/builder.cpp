@@ -109,6 +109,15 @@ V Builder::op3(Op op, Lane lane, V a, V b, V c, V into) {
   return define(inst, into);
 }
 
+V Builder::fma_lane(V a, V b, int lane, V c, V into) {
+  Inst inst = make(Op::kFmaLane);
+  inst.a = a.id;
+  inst.b = b.id;
+  inst.c = c.id;
+  inst.imm = lane;
+  return define(inst, into);
+}
+
 V Builder::shift(Op op, V a, int count, V into) {
   Inst inst = make(op, Lane::kI32);
   inst.a = a.id;

@@ -76,9 +76,10 @@ enum class Op : uint8_t {
   kMul,
   kDiv,
   kSqrt,
-  kFma,   // a*b + c
-  kFnma,  // c - a*b
-  kFms,   // a*b - c
+  kFma,      // a*b + c
+  kFnma,     // c - a*b
+  kFms,      // a*b - c
+  kFmaLane,  // a * lane `imm` of b + c, f32; only where target.has_lane_fma
   kMax,
   kMin,  // a > b ? a : b, a < b ? a : b (f32, f64: second where unordered or equal; i32)
   kFloor,
@@ -187,12 +188,13 @@ struct Program {
 
 // What an ISA offers. One table a back end; nothing else in jit/ asks which ISA it is.
 struct Target {
-  std::string_view isa;      // "avx2", "avx512", "neon"
-  int vector_bytes = 0;      // 32, 64, 16
-  int vector_registers = 0;  // 16, 32, 32
-  bool has_scale = false;    // kScale, kExponent, kMantissa
-  bool has_tables = false;   // kLookup
-  bool cheap_masks = false;  // masked loads and stores at full speed (AVX-512)
+  std::string_view isa;       // "avx2", "avx512", "neon"
+  int vector_bytes = 0;       // 32, 64, 16
+  int vector_registers = 0;   // 16, 32, 32
+  bool has_scale = false;     // kScale, kExponent, kMantissa
+  bool has_tables = false;    // kLookup
+  bool has_lane_fma = false;  // kFmaLane
+  bool cheap_masks = false;   // masked loads and stores at full speed (AVX-512)
   int lanes(bool any_f64) const { return vector_bytes / (any_f64 ? 8 : 4); }
 };
 
@@ -215,6 +217,7 @@ class Builder {
   V op1(Op op, Lane lane, V a, V into = {});
   V op2(Op op, Lane lane, V a, V b, V into = {});
   V op3(Op op, Lane lane, V a, V b, V c, V into = {});
+  V fma_lane(V a, V b, int lane, V c, V into = {});
   V shift(Op op, V a, int count, V into = {});
   V fold(Lane lane, V a, int distance);
   V lookup(V index, const std::array<float, 16>& table);

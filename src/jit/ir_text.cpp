@@ -39,6 +39,7 @@ constexpr OpInfo kOps[] = {
     {"fma", 'v', 'v', 'v', 'v'},
     {"fnma", 'v', 'v', 'v', 'v'},
     {"fms", 'v', 'v', 'v', 'v'},
+    {"fma_lane", 'v', 'v', 'v', 'v'},
     {"max", 'v', 'v', 'v', '-'},
     {"min", 'v', 'v', 'v', '-'},
     {"floor", 'v', 'v', '-', '-'},
@@ -118,6 +119,7 @@ bool prints_immediate(const Inst& inst) {
     case Op::kFold:
     case Op::kLookup:
     case Op::kCallLanes:
+    case Op::kFmaLane:
     case Op::kMaskConst:
     case Op::kGConst:
     case Op::kGLoad:

@@ -107,6 +107,9 @@ class Verifier {
       fail("predicate {} of a branch", predicate_word(inst.predicate));
     }
     if (inst.op == Op::kGDiv && inst.use_imm && inst.imm <= 0) fail("divisor {}", inst.imm);
+    if (inst.op == Op::kFmaLane && (inst.imm < 0 || inst.imm >= program_.lanes)) {
+      fail("lane {}", inst.imm);
+    }
     if (inst.op == Op::kFold && !is_fold(inst.imm)) fail("distance {}", inst.imm);
     const bool has_table = inst.imm >= 0 && inst.imm < static_cast<int64_t>(program_.tables.size());
     if (inst.op == Op::kLookup && (!has_table || program_.lanes != 16)) fail("table {}", inst.imm);

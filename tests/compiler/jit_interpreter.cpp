@@ -295,6 +295,12 @@ void Interpreter::vector(const Inst& inst, const void* block) {
       case Op::kSplatGpr: result[lane] = static_cast<uint32_t>(gprs_[inst.a]); break;
       case Op::kMaskToVector: result[lane] = masks_[inst.a] >> lane & 1 ? 0xffffffffu : 0; break;
       case Op::kSelect: result[lane] = masks_[inst.mask] >> lane & 1 ? a[lane] : b[lane]; break;
+      case Op::kFmaLane: {
+        Inst plain = inst;
+        plain.op = Op::kFma;
+        result[lane] = lane_result(plain, a[lane], b[static_cast<size_t>(inst.imm)], c[lane]);
+        break;
+      }
       default: result[lane] = lane_result(inst, a[lane], b[lane], c[lane]); break;
     }
   }

@@ -81,6 +81,23 @@ TEST_P(JitOps, FloatArithmetic) {
   }
 }
 
+TEST_P(JitOps, MultipliesByALane) {
+  std::vector<uint32_t> a, b, c;
+  fill_pairs(special_f32(), a, b, c, 500, 4);
+  for (int number = 0; number < 2; number++) {
+    const auto body = [&](Builder& builder) {
+      const V x = builder.load(DType::kF32, Lane::kF32, {in_pointer(builder, 0)});
+      const V y = builder.load(DType::kF32, Lane::kF32, {in_pointer(builder, 1)});
+      const V z = builder.load(DType::kF32, Lane::kF32, {in_pointer(builder, 2)});
+      const V r = builder.target().has_lane_fma
+                      ? builder.fma_lane(x, y, number, z, number == 0 ? z : V{})
+                      : builder.op3(Op::kFma, Lane::kF32, x, y, z);
+      builder.store(DType::kF32, Lane::kF32, {out_pointer(builder)}, r);
+    };
+    check_streams<uint32_t, uint32_t>("fma_lane", false, DType::kF32, body, a, b, c);
+  }
+}
+
 TEST_P(JitOps, HalfOfTheLanes) {
   for (Op op : {Op::kAdd, Op::kMax, Op::kAnd}) check_op(op, Lane::kF32, 2, true);
   check_op(Op::kFma, Lane::kF32, 3, true);

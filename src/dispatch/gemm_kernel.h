@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// src/dispatch/gemm_kernel.h: the GEMM engine as a kernel of `cpu`.
+#pragma once
+
+#include <memory>
+
+#include "dispatch/kernel.h"
+#include "dispatch/registry.h"
+
+namespace nrd {
+
+// gemm, gemm_prepacked and gemm_bias of f32, f16 and bf16 on the machine's best ISA. Null where no
+// code can be generated.
+std::unique_ptr<Kernel> make_gemm_kernel(const Machine& machine);
+
+}  // namespace nrd

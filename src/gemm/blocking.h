@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// src/gemm/blocking.h: how a product is cut so that its parts stay in the caches.
+#pragma once
+
+#include <cstdint>
+
+#include "gemm/family.h"
+#include "machine/profile.h"
+
+namespace nrd::gemm {
+
+enum class LoopOrder : uint8_t {
+  kGroups,  // A is packed whole; groups of B's panels are finished one after the other: B is read
+            // once, and partial results stay near
+  kBlocks,  // blocks of k are finished one after the other: packed parts of A and B are small
+};
+
+struct Blocking {
+  LoopOrder order = LoopOrder::kGroups;
+  int64_t k = 0;        // steps of a block
+  int64_t a_outer = 0;  // panels of A that are finished before others begin
+  int64_t a_block = 0;  // panels of A that wait in L2
+  int64_t b_block = 0;  // panels of B that are used together
+};
+
+struct Extents {
+  int64_t m = 0, n = 0, k = 0;
+  bool is_packed = false;    // B is
+  bool has_partial = false;  // partial results do not lie in C itself
+};
+
+// Changes times, never bits.
+Blocking choose_blocking(const Extents& extents, const Family& family,
+                         const DeviceProfile& profile);
+
+}  // namespace nrd::gemm

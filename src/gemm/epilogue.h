@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// src/gemm/epilogue.h: what happens to an accumulator between its last multiply-add and its store.
+//
+// An epilogue is a value: steps in order, the operands they take, the output's dtype. It is part of
+// the code (and of its key); the operands' memory comes with each call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "trace/trace.h"
+
+namespace nrd::gemm {
+
+constexpr int kEpilogueOperands = 4;
+
+enum class OperandShape : uint8_t {
+  kNumber,   // one value
+  kRows,     // one a row of C
+  kColumns,  // one a column of C: a bias
+  kMatrix,   // one an element of C: a residual
+};
+
+struct Operand {
+  OperandShape shape = OperandShape::kNumber;
+  DType dtype = DType::kF32;
+  bool is_contiguous = true;  // along columns
+};
+
+enum class StepKind : uint8_t {
+  kMultiply,    // v * x
+  kAdd,         // v + x
+  kAddProduct,  // v + x * y
+  kApply,       // trace(v), or trace(v, x)
+};
+
+struct Step {
+  StepKind kind = StepKind::kAdd;
+  int x = -1, y = -1;              // operands by number
+  const OpTrace* trace = nullptr;  // of kApply; lives as long as the process
+};
+
+struct Epilogue {
+  std::vector<Operand> operands;
+  std::vector<Step> steps;
+  DType out = DType::kF32;
+  bool is_contiguous = true;  // C along columns
+
+  // The usual steps. Those with operands return the number of the first.
+  int multiply(Operand x);
+  int add(Operand x);
+  int add_scaled(Operand matrix);  // v + matrix * number; the number follows the matrix
+  void apply(const OpTrace& trace);
+  int apply(const OpTrace& trace, Operand second);
+
+  bool reads_matrix() const;
+  std::string key() const;  // equal where the code is
+};
+
+// The error says what cannot be emitted: a trace that is no elementwise function of one or two
+// values, too many operands, a dtype that does not widen to f32.
+Expected<void> check_epilogue(const Epilogue& epilogue);
+
+// An operand's memory: its first element, and the bytes from row to row and from column to column
+// (0 where it has none).
+struct OperandMemory {
+  const void* data = nullptr;
+  int64_t row = 0, column = 0;
+};
+
+}  // namespace nrd::gemm

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// src/gemm/product.h: c[m,n] = epilogue(a[m,k] b[k,n]) for one shape, prepared and run.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "gemm/blocking.h"
+#include "gemm/epilogue.h"
+#include "gemm/packer.h"
+
+namespace nrd::gemm {
+
+// What is fixed when a product is prepared. Strides in elements; those of b do not count where it
+// comes packed.
+struct ProductDesc {
+  int64_t m = 0, n = 0, k = 0;
+  DType a = DType::kF32, b = DType::kF32;
+  int64_t a_row = 0, a_column = 0;
+  int64_t b_row = 0, b_column = 0;
+  int64_t c_row = 0, c_column = 0;
+  Epilogue epilogue;  // its output is c
+  Numerics numerics = Numerics::kPlain;
+  bool is_packed = false;  // b is, in the family's layout
+};
+
+struct ProductArgs {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+  std::array<OperandMemory, kEpilogueOperands> operands;  // of the epilogue
+};
+
+// Immutable; several threads may run it at once, each with its own workspace. Each output is one
+// chain of multiply-adds in the order of k, so the bits depend neither on blocking nor on threads
+// nor on packing.
+class Product {
+ public:
+  // `blocking`: instead of the one chosen from the profile.
+  static Expected<Product> make(const ProductDesc& desc, const jit::Target& target,
+                                const DeviceProfile& profile,
+                                std::optional<Blocking> blocking = {});
+  size_t workspace_bytes() const { return workspace_bytes_; }
+  // The workspace is aligned to 64 bytes.
+  void run(const ProductArgs& args, void* workspace, const Exec& exec) const;
+  const Family& family() const { return *family_; }
+  const Blocking& blocking() const { return blocking_; }
+
+ private:
+  friend class Run;
+  Product() = default;
+  Expected<void> make_kernels(const jit::Target& target);
+  void lay_out_workspace(const DeviceProfile& profile);
+
+  // The workspace: packed A, then slots of packed B and, behind that, partial results. A slot
+  // belongs to one thread; by blocks there is one, and all threads share it.
+  struct Layout {
+    size_t slots = 0, slot_bytes = 0;
+    size_t partial = 0;  // in a slot
+    int slot_count = 1;
+  };
+
+  ProductDesc desc_;
+  const Family* family_ = nullptr;
+  Blocking blocking_;
+  Cut rows_, columns_;
+  Packer pack_a_, pack_b_;
+  bool reads_a_directly_ = false;  // one row of f32: the panel is the row itself
+  bool partials_lie_in_c_ = false;
+  // [wide or narrow panel of A][full or last panel of B]
+  std::array<std::array<jit::Code::Entry, 2>, 2> kernels_{};
+  Layout layout_;
+  size_t workspace_bytes_ = 0;
+};
+
+}  // namespace nrd::gemm

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// src/gemm/product_run.cpp: the loops around the micro-kernel.
+//
+// kGroups:
+//   for outer parts of A: all threads pack it, every step of k; then, group of B's panels by group:
+//     for blocks of k: (pack B's) for blocks of A in L2: for panels of B: for panels of A:
+//       micro-kernel
+// kBlocks (Goto's order), where A is too large to be packed whole and B is not packed yet:
+//   for outer parts of A, blocks of B's panels, blocks of k:
+//     all threads pack both; then, task by task:
+//     for panels of B: for panels of A in L2: micro-kernel
+// In both B's panel stays in L1 or L2 while A's panels pass by.
+// Bound: multiply-adds with many rows, the read bandwidth with few (rows < 2 * peak / bandwidth).
+// Threads take the next task when they are done with one: no thread waits for a slow one longer
+// than a task lasts.
+#include <algorithm>
+#include <atomic>
+
+#include "gemm/product.h"
+#include "jit/math.h"
+
+namespace nrd::gemm {
+
+namespace {
+
+// How far in front of a stream of B: the latency of memory at its full rate (100 ns x 40 GB/s).
+constexpr int64_t kAhead = 4096;
+// Work below this is not worth waking a thread for: some microseconds of multiply-adds.
+constexpr double kFlopsAThread = 1e6;
+constexpr int64_t kTasksAThread = 16;
+
+// body(slot, task) for each task once; a slot serves one thread at a time.
+template <class Body>
+void run_tasks(const Exec& exec, int threads, int64_t tasks, Body body) {
+  std::atomic<int64_t> next{0};
+  parallel_for(Exec{threads, exec.executor}, std::min<int64_t>(threads, tasks), 1,
+               [&](int64_t slot, int64_t) {
+                 for (int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+                   body(slot, t);
+                 }
+               });
+}
+
+template <class T>
+T* offset(T* pointer, int64_t bytes) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(pointer) + bytes);
+}
+
+}  // namespace
+
+class Run {
+ public:
+  Run(const Product& product, const ProductArgs& args, void* workspace, const Exec& exec)
+      : p_(product),
+        d_(product.desc_),
+        args_(args),
+        workspace_(static_cast<char*>(workspace)),
+        exec_(exec) {
+    const double flops = 2.0 * static_cast<double>(d_.m) * static_cast<double>(d_.n) *
+                         static_cast<double>(std::max<int64_t>(d_.k, 1));
+    threads_ =
+        static_cast<int>(std::clamp(flops / kFlopsAThread, 1.0, std::max(exec.threads, 1) * 1.0));
+  }
+
+  void by_groups() {
+    threads_ = std::min(threads_, p_.layout_.slot_count);
+    const Blocking& size = p_.blocking_;
+    const int64_t k_blocks = (d_.k + size.k - 1) / size.k;
+    const int64_t groups = (p_.columns_.panels + size.b_block - 1) / size.b_block;
+    for (int64_t i = 0; i < p_.rows_.panels; i += size.a_outer) {
+      const int64_t i_end = std::min(i + size.a_outer, p_.rows_.panels), panels = i_end - i;
+      if (!p_.reads_a_directly_) {
+        run_tasks(exec_, threads_, k_blocks * panels, [&](int64_t, int64_t task) {
+          const int64_t k = task / panels * size.k;
+          pack_a(i + task % panels, i, k, std::min(size.k, d_.k - k), a_block(i, i_end, k));
+        });
+      }
+      run_tasks(exec_, threads_, groups, [&](int64_t slot, int64_t task) {
+        const int64_t j = task * size.b_block;
+        group(slot, i, i_end, j, std::min(j + size.b_block, p_.columns_.panels));
+      });
+    }
+  }
+
+  void by_blocks() {
+    const Blocking& size = p_.blocking_;
+    for (int64_t i = 0; i < p_.rows_.panels; i += size.a_outer) {
+      const int64_t i_end = std::min(i + size.a_outer, p_.rows_.panels);
+      for (int64_t j = 0; j < p_.columns_.panels; j += size.b_block) {
+        const int64_t j_end = std::min(j + size.b_block, p_.columns_.panels);
+        for_each_block_of_k([&](int64_t k, int64_t steps) {
+          pack_block(i, i_end, j, j_end, k, steps);
+          multiply_block(i, i_end, j, j_end, k, steps);
+        });
+      }
+    }
+  }
+
+ private:
+  // Some panels of A times some of B over a block of k, and where their packed forms are.
+  struct Part {
+    int64_t i, i_end, j, j_end, k, steps;
+    int64_t first_i, first_j;  // of what is packed
+    const char* a;
+    char* slot;
+  };
+
+  // At least once: without any k the epilogue of zeros is the result.
+  template <class Body>
+  void for_each_block_of_k(Body body) {
+    int64_t k = 0;
+    do {
+      body(k, std::min(p_.blocking_.k, d_.k - k));
+      k += p_.blocking_.k;
+    } while (k < d_.k);
+  }
+
+  // ---- where packed panels are ----
+
+  int64_t a_offset(int64_t panel, int64_t first) const {
+    const int64_t rows = p_.rows_.begin(panel) - p_.rows_.begin(first);
+    return rows * p_.blocking_.k * 4 + (panel - first) * 64;
+  }
+  // By groups: the block of k that begins at k.
+  char* a_block(int64_t i, int64_t i_end, int64_t k) const {
+    return workspace_ + k / p_.blocking_.k * a_offset(i_end, i);
+  }
+  void pack_a(int64_t panel, int64_t first, int64_t k, int64_t steps, char* block) const {
+    p_.pack_a_.pack(args_.a, panel, k, steps, block + a_offset(panel, first));
+  }
+  char* slot_at(int64_t slot) const {
+    return workspace_ + p_.layout_.slots + p_.layout_.slot_bytes * static_cast<size_t>(slot);
+  }
+  char* b_in_slot(char* slot, int64_t panel) const {
+    return slot + panel * p_.blocking_.k * p_.family_->columns() * 4;
+  }
+  const char* packed_b(int64_t panel, int64_t k) const {
+    return static_cast<const char*>(args_.b) + (panel * d_.k + k) * p_.family_->columns() * 4;
+  }
+  const char* b_at(const Part& part, int64_t panel, int64_t k) const {
+    return d_.is_packed ? packed_b(panel, k) : b_in_slot(part.slot, panel - part.first_j);
+  }
+
+  // ---- by groups ----
+
+  void group(int64_t slot, int64_t i, int64_t i_end, int64_t j, int64_t j_end) {
+    for_each_block_of_k([&](int64_t k, int64_t steps) {
+      Part part = {i, i_end, j, j_end, k, steps, i, j, a_block(i, i_end, k), slot_at(slot)};
+      if (p_.reads_a_directly_) part.a = static_cast<const char*>(args_.a) + 4 * k;
+      for (int64_t jj = j; jj < j_end && !d_.is_packed; jj++) {
+        p_.pack_b_.pack(args_.b, jj, k, steps, b_in_slot(part.slot, jj - j));
+      }
+      for (; part.i < i_end; part.i = part.i_end) {
+        part.i_end = std::min(part.i + p_.blocking_.a_block, i_end);
+        multiply(part);
+      }
+    });
+  }
+
+  // ---- by blocks ----
+
+  void pack_block(int64_t i, int64_t i_end, int64_t j, int64_t j_end, int64_t k, int64_t steps) {
+    const int64_t b_panels = d_.is_packed ? 0 : j_end - j;
+    run_tasks(exec_, threads_, b_panels + i_end - i, [&](int64_t, int64_t task) {
+      if (task >= b_panels) return pack_a(i + task - b_panels, i, k, steps, workspace_);
+      p_.pack_b_.pack(args_.b, j + task, k, steps, b_in_slot(slot_at(0), task));
+    });
+  }
+
+  void multiply_block(int64_t i, int64_t i_end, int64_t j, int64_t j_end, int64_t k,
+                      int64_t steps) {
+    const int64_t a_blocks = (i_end - i + p_.blocking_.a_block - 1) / p_.blocking_.a_block;
+    int64_t width = j_end - j;
+    if (threads_ > 1) width = std::max<int64_t>(width * a_blocks / (threads_ * kTasksAThread), 1);
+    const int64_t groups = (j_end - j + width - 1) / width;
+    run_tasks(exec_, threads_, a_blocks * groups, [&](int64_t, int64_t task) {
+      const int64_t i0 = i + task / groups * p_.blocking_.a_block;
+      const int64_t j0 = j + task % groups * width;
+      multiply({i0, std::min(i0 + p_.blocking_.a_block, i_end), j0, std::min(j0 + width, j_end), k,
+                steps, i, j, workspace_, slot_at(0)});
+    });
+  }
+
+  // ---- the loops around the tile ----
+
+  void multiply(const Part& part) const {
+    MicroKernelArgs args = block_args(part.k, part.steps);
+    const int64_t width = p_.blocking_.b_block * p_.family_->columns();
+    if (!p_.partials_lie_in_c_) args.partial_row = width * 4;
+    for (int64_t j = part.j; j < part.j_end; j++) {
+      const bool ends = j + 1 == part.j_end;
+      args.b = b_at(part, j, part.k);
+      // Behind the last panel come the next steps of the first.
+      const char* next = ends ? b_at(part, part.j, part.k + part.steps) : b_at(part, j + 1, part.k);
+      for (int64_t i = part.i; i < part.i_end; i++) {
+        const bool is_first = i == part.i, is_last = i + 1 == part.i_end;
+        args.a = part.a + a_offset(i, part.first_i);
+        args.prefetch = is_first ? static_cast<const char*>(args.b) + kAhead : args.b;
+        if (is_last && !is_first) args.prefetch = next;
+        if (!p_.partials_lie_in_c_) {
+          const int64_t row = p_.rows_.begin(i) - p_.rows_.begin(part.first_i);
+          args.partial = reinterpret_cast<float*>(part.slot + p_.layout_.partial) + row * width +
+                         (j - part.first_j) * p_.family_->columns();
+        }
+        tile(args, i, j, is_last ? part.i : i + 1, is_last ? j + 1 : j);
+      }
+    }
+  }
+
+  // ---- one tile ----
+
+  MicroKernelArgs block_args(int64_t k, int64_t steps) const {
+    MicroKernelArgs args;
+    args.helpers = jit::helper_table();
+    args.steps = steps;
+    args.is_first = k == 0;
+    args.is_last = k + steps >= d_.k;
+    const auto size = static_cast<int64_t>(byte_size(d_.epilogue.out));
+    args.c_row = d_.c_row * size;
+    args.c_column = d_.c_column * size;
+    args.tail = p_.columns_.narrow % p_.family_->lanes;
+    return args;
+  }
+
+  void* c_at(const MicroKernelArgs& args, int64_t i, int64_t j) const {
+    return offset(args_.c,
+                  p_.rows_.begin(i) * args.c_row + j * p_.family_->columns() * args.c_column);
+  }
+
+  // Panels i of A and j of B; then comes the tile of next_i and next_j.
+  void tile(MicroKernelArgs& args, int64_t i, int64_t j, int64_t next_i, int64_t next_j) const {
+    const int64_t row = p_.rows_.begin(i), column = j * p_.family_->columns();
+    args.c = c_at(args, i, j);
+    args.next_c = c_at(args, next_i, next_j);
+    if (p_.partials_lie_in_c_) {
+      args.partial = static_cast<float*>(args.c);
+      args.partial_row = args.c_row;
+    }
+    for (size_t o = 0; o < d_.epilogue.operands.size(); o++) {
+      const OperandMemory& from = args_.operands[o];
+      args.operands[o] = {offset(from.data, row * from.row + column * from.column), from.row,
+                          from.column};
+    }
+    const bool is_narrow = i >= p_.rows_.wide_panels, is_last = j >= p_.columns_.wide_panels;
+    p_.kernels_[is_narrow][is_last](&args);
+  }
+
+  const Product& p_;
+  const ProductDesc& d_;
+  const ProductArgs& args_;
+  char* workspace_;
+  const Exec& exec_;
+  int threads_;
+};
+
+void Product::run(const ProductArgs& args, void* workspace, const Exec& exec) const {
+  if (desc_.m == 0 || desc_.n == 0) return;
+  Run run(*this, args, workspace, exec);
+  if (blocking_.order == LoopOrder::kGroups) {
+    run.by_groups();
+  } else {
+    run.by_blocks();
+  }
+}
+
+}  // namespace nrd::gemm

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// tests/kernel/gemm_case.h: one product on one target, its data against guard pages, its result in
+// double.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/convert.h"
+#include "gemm/packed.h"
+#include "gemm/product.h"
+#include "jit/code.h"
+#include "workbench/memory.h"
+
+namespace nrd::gemm {
+
+// How a matrix lies in memory.
+enum class Storage { kRows, kColumns, kSpaced };
+
+struct GemmCase {
+  int64_t m = 1, n = 1, k = 1;
+  DType a = DType::kF32, b = DType::kF32, c = DType::kF32;
+  Storage a_storage = Storage::kRows, b_storage = Storage::kRows, c_storage = Storage::kRows;
+  bool is_integer = false;  // small integers: every sum is exact
+  bool has_bias = false, has_beta = false, has_residual = false;
+  const OpTrace* activation = nullptr;
+  double (*activation_in_double)(double) = nullptr;
+
+  std::string text() const {
+    std::string s =
+        "m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k);
+    for (DType d : {a, b, c}) s += " " + std::string(word(d));
+    for (Storage x : {a_storage, b_storage, c_storage}) s += " rcs"[static_cast<int>(x) + 1];
+    if (has_bias) s += " bias";
+    if (has_beta) s += " beta";
+    if (has_residual) s += " residual";
+    return s;
+  }
+};
+
+// A matrix whose last element lies against a guard page.
+class GuardedMatrix {
+ public:
+  GuardedMatrix(int64_t rows, int64_t columns, DType dtype, Storage storage)
+      : rows_(rows), columns_(columns), dtype_(dtype) {
+    row_ = storage == Storage::kColumns ? 1 : columns;
+    column_ = storage == Storage::kColumns ? rows : 1;
+    if (storage == Storage::kSpaced) {
+      column_ = 3;
+      row_ = 3 * columns + 2;
+    }
+    const int64_t last =
+        rows > 0 && columns > 0 ? (rows - 1) * row_ + (columns - 1) * column_ + 1 : 0;
+    buffer_ = std::move(
+        *Buffer::allocate(static_cast<size_t>(last) * byte_size(dtype), MemoryMode::kGuarded));
+    std::memset(buffer_.data(), 0xff, buffer_.bytes());  // NaN in every dtype
+  }
+
+  void fill(uint32_t seed, bool is_integer) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> real(-1, 1);
+    for (int64_t i = 0; i < rows_; i++) {
+      for (int64_t j = 0; j < columns_; j++) {
+        set(i, j,
+            is_integer ? static_cast<double>(static_cast<int>(random() % 7) - 3) : real(random));
+      }
+    }
+  }
+
+  // Row by row.
+  std::vector<double> values() const {
+    std::vector<double> all;
+    for (int64_t i = 0; i < rows_; i++) {
+      for (int64_t j = 0; j < columns_; j++) all.push_back(at(i, j));
+    }
+    return all;
+  }
+  double at(int64_t i, int64_t j) const {
+    uint64_t bits = 0;
+    std::memcpy(&bits, element(i, j), byte_size(dtype_));
+    return decode(bits, dtype_);
+  }
+  void set(int64_t i, int64_t j, double value) {
+    const uint64_t bits = encode(value, dtype_, Overflow::kIeee);
+    std::memcpy(element(i, j), &bits, byte_size(dtype_));
+  }
+
+  void* data() const { return buffer_.data(); }
+  size_t bytes() const { return buffer_.bytes(); }
+  int64_t row() const { return row_; }
+  int64_t column() const { return column_; }
+  DType dtype() const { return dtype_; }
+  OperandMemory memory() const {
+    const auto size = static_cast<int64_t>(byte_size(dtype_));
+    return {buffer_.data(), row_ * size, column_ * size};
+  }
+
+ private:
+  char* element(int64_t i, int64_t j) const {
+    return static_cast<char*>(buffer_.data()) +
+           (i * row_ + j * column_) * static_cast<int64_t>(byte_size(dtype_));
+  }
+  int64_t rows_, columns_, row_, column_;
+  DType dtype_;
+  Buffer buffer_;
+};
+
+// The operands of a case and the ways to run it.
+class GemmRun {
+ public:
+  GemmRun(const GemmCase& c, const jit::Target& target, const DeviceProfile& profile)
+      : c_(c),
+        target_(target),
+        profile_(profile),
+        a_(c.m, c.k, c.a, c.a_storage),
+        b_(c.k, c.n, c.b, c.b_storage),
+        bias_(1, c.n, DType::kF32, Storage::kRows),
+        residual_(c.m, c.n, c.c, c.c_storage) {
+    a_.fill(1, c.is_integer);
+    b_.fill(2, c.is_integer);
+    bias_.fill(3, c.is_integer);
+    residual_.fill(4, c.is_integer);
+  }
+
+  // C, as it came out. With `is_packed` b is packed first.
+  GuardedMatrix run(bool is_packed, int threads) const {
+    GuardedMatrix c(c_.m, c_.n, c_.c, c_.c_storage);
+    if (c_.has_beta) std::memcpy(c.data(), residual_.data(), c.bytes());
+    ProductArgs args{a_.data(), b_.data(), c.data(), {}};
+    ProductDesc desc = describe(c, args);
+    desc.is_packed = is_packed;
+    Buffer packed = pack(is_packed);
+    if (is_packed) args.b = packed.data();
+    Expected<Product> product = Product::make(desc, target_, profile_);
+    EXPECT_TRUE(product) << product.error().message();
+    if (!product) return c;
+    // Behind a guard page as well, aligned as promised.
+    const size_t bytes = (product->workspace_bytes() + 63) / 64 * 64;
+    Buffer workspace = std::move(*Buffer::allocate(bytes, MemoryMode::kGuarded));
+    std::memset(workspace.data(), 0xff, workspace.bytes());
+    product->run(args, workspace.data(), {threads, nullptr});
+    return c;
+  }
+
+  // Whether every element lies within 2 k eps sum |a||b| of the product in double, and is rounded.
+  ::testing::AssertionResult check(const GuardedMatrix& c) const {
+    const std::vector<double> a = a_.values(), b = b_.values();
+    std::vector<double> sums(static_cast<size_t>(c_.n)), sizes(static_cast<size_t>(c_.n));
+    for (int64_t i = 0; i < c_.m; i++) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      std::fill(sizes.begin(), sizes.end(), 0.0);
+      for (int64_t k = 0; k < c_.k; k++) {
+        const double x = a[static_cast<size_t>(i * c_.k + k)];
+        const double* row = b.data() + k * c_.n;
+        for (size_t j = 0; j < sums.size(); j++) {
+          sums[j] += x * row[j];
+          sizes[j] += std::abs(x * row[j]);
+        }
+      }
+      for (int64_t j = 0; j < c_.n; j++) {
+        const double sum = sums[static_cast<size_t>(j)], size = sizes[static_cast<size_t>(j)];
+        double bound = c_.is_integer ? 0 : 2 * static_cast<double>(c_.k) * 0x1p-24 * size;
+        const double expected = epilogue(sum, i, j, bound);
+        const double unit = c_.c == DType::kF32 ? 0x1p-23 : c_.c == DType::kF16 ? 0x1p-11 : 0x1p-8;
+        if (!c_.is_integer) bound += 4 * unit * std::abs(expected) + 1e-7;
+        const double got = c.at(i, j);
+        if (std::abs(got - expected) <= bound) continue;
+        return ::testing::AssertionFailure() << c_.text() << " on " << target_.isa << ": c[" << i
+                                             << "," << j << "] = " << got << ", not " << expected;
+      }
+    }
+    return ::testing::AssertionSuccess();
+  }
+
+  static bool same(const GuardedMatrix& x, const GuardedMatrix& y) {
+    return std::memcmp(x.data(), y.data(), x.bytes()) == 0;
+  }
+
+ private:
+  static constexpr float kAlpha = 0.5f, kBeta = 2.0f;
+
+  ProductDesc describe(const GuardedMatrix& c, ProductArgs& args) const {
+    ProductDesc desc;
+    desc.m = c_.m, desc.n = c_.n, desc.k = c_.k;
+    desc.a = c_.a, desc.b = c_.b;
+    desc.a_row = a_.row(), desc.a_column = a_.column();
+    desc.b_row = b_.row(), desc.b_column = b_.column();
+    desc.c_row = c.row(), desc.c_column = c.column();
+    Epilogue& e = desc.epilogue;
+    e.out = c_.c;
+    const bool is_contiguous = c.column() == 1;
+    if (c_.has_beta) {
+      args.operands[static_cast<size_t>(e.multiply({}))] = {&kAlpha, 0, 0};
+      const auto matrix =
+          static_cast<size_t>(e.add_scaled({OperandShape::kMatrix, c_.c, is_contiguous}));
+      args.operands[matrix] = c.memory();
+      args.operands[matrix + 1] = {&kBeta, 0, 0};
+    }
+    if (c_.has_bias) {
+      OperandMemory bias = bias_.memory();
+      bias.row = 0;
+      args.operands[static_cast<size_t>(e.add({OperandShape::kColumns, DType::kF32, true}))] = bias;
+    }
+    if (c_.activation) e.apply(*c_.activation);
+    if (c_.has_residual) {
+      args.operands[static_cast<size_t>(e.add({OperandShape::kMatrix, c_.c, is_contiguous}))] =
+          residual_.memory();
+    }
+    return desc;
+  }
+
+  double epilogue(double sum, int64_t i, int64_t j, double& bound) const {
+    if (c_.has_beta) {
+      sum = kAlpha * sum + kBeta * residual_.at(i, j);
+      if (!c_.is_integer) bound += 4 * 0x1p-24 * std::abs(residual_.at(i, j));
+    }
+    if (c_.has_bias) sum += bias_.at(0, j);
+    if (c_.activation) sum = c_.activation_in_double(sum);
+    if (c_.has_residual) sum += residual_.at(i, j);
+    return sum;
+  }
+
+  Buffer pack(bool is_packed) const {
+    if (!is_packed) return {};
+    const Family& family = **find_family(target_, Numerics::kPlain);
+    const PackedLayout layout = *make_packed_layout(family, c_.b, c_.k, c_.n);
+    Buffer packed = std::move(*Buffer::allocate(layout.bytes(), MemoryMode::kGuarded));
+    const Matrix b = {b_.data(), c_.b, b_.row(), b_.column()};
+    EXPECT_TRUE(pack_b(target_, layout, b, packed.data(), {2, nullptr}));
+    return packed;
+  }
+
+  GemmCase c_;
+  const jit::Target& target_;
+  const DeviceProfile& profile_;
+  GuardedMatrix a_, b_, bias_, residual_;
+};
+
+}  // namespace nrd::gemm

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// tests/kernel/gemm_test.cpp: the GEMM engine on every ISA of this machine: sizes, layouts, dtypes,
+// epilogues, guard pages, and the same bits however a product is run.
+#include <gtest/gtest.h>
+
+#include "compiler/catalogue_traces.h"
+#include "gemm_case.h"
+
+namespace nrd::gemm {
+namespace {
+
+const DeviceProfile& host() {
+  static const DeviceProfile profile = DeviceProfile::host(detect_isa());
+  return profile;
+}
+
+// Caches so small that a product of modest size has several blocks of everything.
+DeviceProfile tiny() {
+  DeviceProfile profile = host();
+  profile.cores = 3;
+  profile.caches = {{"L1", 2 << 10, 1}, {"L2", 8 << 10, 1}, {"L3", 32 << 10, 4}, {"DRAM", 0, 1}};
+  return profile;
+}
+
+class Gemm : public ::testing::TestWithParam<const jit::Target*> {
+ protected:
+  const jit::Target& target() const { return *GetParam(); }
+  const Family& family() const { return **find_family(target(), Numerics::kPlain); }
+
+  // Right, and the same bits packed and plain, on 1, 2 and 3 threads, blocked in two ways.
+  void check(const GemmCase& c) const {
+    const GemmRun run(c, target(), host());
+    const GuardedMatrix first = run.run(false, 1);
+    ASSERT_TRUE(run.check(first));
+    EXPECT_TRUE(GemmRun::same(first, run.run(true, 1))) << c.text() << ": packed";
+    for (int threads : {2, 3}) {
+      EXPECT_TRUE(GemmRun::same(first, run.run(threads == 2, threads)))
+          << c.text() << ": " << threads << " threads";
+    }
+    const DeviceProfile other = tiny();
+    const GemmRun blocked(c, target(), other);
+    EXPECT_TRUE(GemmRun::same(first, blocked.run(false, 3))) << c.text() << ": other blocks";
+    EXPECT_TRUE(GemmRun::same(first, blocked.run(true, 2))) << c.text() << ": other blocks, packed";
+  }
+};
+
+TEST_P(Gemm, IsRightAtSmallSizes) {
+  const bool is_exhaustive = std::getenv("NEREID_TEST_EXHAUSTIVE") != nullptr;
+  for (int64_t m = 1; m <= 40; m++) {
+    for (int64_t n = 1; n <= 40; n++) {
+      // Every pair of sizes meets; k runs through all of its values several times.
+      for (int64_t k = is_exhaustive ? 1 : (m * 7 + n * 11) % 40 + 1; k <= 40;
+           k += is_exhaustive ? 1 : 40) {
+        const GemmCase c = {.m = m, .n = n, .k = k};
+        const GemmRun run(c, target(), host());
+        ASSERT_TRUE(run.check(run.run(false, 1)));
+        ASSERT_TRUE(run.check(run.run(true, 1)));
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, IsRightAroundBlockSizes) {
+  const int64_t rows = family().rows, columns = family().columns();
+  for (int64_t m : {rows - 1, rows, rows + 1, 2 * rows + 1, int64_t{127}, int64_t{130}}) {
+    for (int64_t n : {columns - 1, columns, columns + 1, 3 * columns + 5}) {
+      for (int64_t k : {int64_t{0}, int64_t{1}, int64_t{511}, int64_t{513}}) {
+        check({.m = m, .n = n, .k = k});
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, TakesAnyStrides) {
+  const Storage all[] = {Storage::kRows, Storage::kColumns, Storage::kSpaced};
+  for (Storage a : all) {
+    for (Storage b : all) {
+      for (Storage c : all) {
+        for (int64_t m : {1, 5, 29, 135}) {
+          GemmCase one = {.m = m, .n = 45, .k = 37};
+          one.a_storage = a, one.b_storage = b, one.c_storage = c;
+          check(one);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, TakesAnyMixOfDtypes) {
+  const DType all[] = {DType::kF32, DType::kF16, DType::kBF16};
+  for (DType a : all) {
+    for (DType b : all) {
+      for (DType c : all) {
+        for (Storage storage : {Storage::kRows, Storage::kColumns, Storage::kSpaced}) {
+          check({.m = 21,
+                 .n = 39,
+                 .k = 35,
+                 .a = a,
+                 .b = b,
+                 .c = c,
+                 .a_storage = storage,
+                 .b_storage = storage,
+                 .c_storage = storage});
+          check({.m = 140,
+                 .n = 39,
+                 .k = 35,
+                 .a = a,
+                 .b = b,
+                 .c = c,
+                 .a_storage = storage,
+                 .b_storage = storage});
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, IsExactOnIntegers) {
+  for (int64_t m : {3, 64, 200}) {
+    check({.m = m, .n = 77, .k = 1030, .is_integer = true});
+    check({.m = m,
+           .n = 77,
+           .k = 600,
+           .b_storage = Storage::kColumns,
+           .is_integer = true,
+           .has_bias = true,
+           .has_residual = true});
+  }
+}
+
+TEST_P(Gemm, ReadsCWithBetaOnly) {
+  for (int64_t m : {2, 33, 150}) {
+    for (DType c : {DType::kF32, DType::kBF16}) {
+      check({.m = m, .n = 50, .k = 1100, .c = c, .has_bias = true, .has_beta = true});
+      check({.m = m, .n = 50, .k = 40, .c = c, .c_storage = Storage::kSpaced, .has_beta = true});
+    }
+  }
+}
+
+double gelu_in_double(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
+double silu_in_double(double x) { return x / (1 + std::exp(-x)); }
+double relu_in_double(double x) { return x > 0 ? x : 0; }
+
+TEST_P(Gemm, AppliesAnActivationToTheSums) {
+  const std::pair<const char*, double (*)(double)> all[] = {
+      {"gelu", gelu_in_double}, {"silu", silu_in_double}, {"relu", relu_in_double}};
+  for (const auto& [name, in_double] : all) {
+    for (int64_t m : {1, 16, 150}) {
+      for (DType c : {DType::kF32, DType::kF16}) {
+        check({.m = m,
+               .n = 45,
+               .k = 1100,
+               .c = c,
+               .has_bias = true,
+               .has_residual = true,
+               .activation = catalogue_trace(name),
+               .activation_in_double = in_double});
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, RefusesAnEpilogueThatIsNoFunctionOfOneValue) {
+  ProductDesc desc = {.m = 4,
+                      .n = 4,
+                      .k = 4,
+                      .a_row = 4,
+                      .a_column = 1,
+                      .b_row = 4,
+                      .b_column = 1,
+                      .c_row = 4,
+                      .c_column = 1};
+  desc.epilogue.apply(*catalogue_trace("softmax"));
+  Expected<Product> product = Product::make(desc, target(), host());
+  ASSERT_FALSE(product);
+  EXPECT_EQ(product.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(product.error().op, "softmax");
+}
+
+TEST_P(Gemm, RefusesOtherDtypes) {
+  ProductDesc desc = {.m = 4, .n = 4, .k = 4, .a = DType::kF8E4M3};
+  Expected<Product> product = Product::make(desc, target(), host());
+  ASSERT_FALSE(product);
+  EXPECT_EQ(product.error().argument, "a");
+}
+
+TEST_P(Gemm, UnpacksWhatItPacked) {
+  const GuardedMatrix b = [] {
+    GuardedMatrix m(37, 70, DType::kBF16, Storage::kColumns);
+    m.fill(5, false);
+    return m;
+  }();
+  const PackedLayout layout = *make_packed_layout(family(), DType::kBF16, 37, 70);
+  Expected<PackedMatrix> packed = PackedMatrix::make(
+      target(), layout, {b.data(), DType::kBF16, b.row(), b.column()}, {2, nullptr});
+  ASSERT_TRUE(packed);
+  std::vector<float> back(37 * 70);
+  unpack_b(layout, packed->data(), back.data());
+  for (int64_t k = 0; k < 37; k++) {
+    for (int64_t n = 0; n < 70; n++) {
+      ASSERT_EQ(back[static_cast<size_t>(k * 70 + n)], b.at(k, n));
+    }
+  }
+}
+
+TEST_P(Gemm, RefusesAPackedMatrixOfAnotherKind) {
+  const PackedLayout layout = *make_packed_layout(family(), DType::kF32, 8, 16);
+  EXPECT_TRUE(check_packed(layout, family(), 8, 16));
+  Expected<void> other_shape = check_packed(layout, family(), 16, 8);
+  ASSERT_FALSE(other_shape);
+  EXPECT_EQ(other_shape.error().code, ErrorCode::kShapeMismatch);
+  const Family other = family();
+  Expected<void> other_isa = check_packed(layout, other, 8, 16);
+  ASSERT_FALSE(other_isa);
+  EXPECT_EQ(other_isa.error().code, ErrorCode::kUnsupported);
+  EXPECT_FALSE(make_packed_layout(family(), DType::kF32, INT64_MAX / 4, 64));
+  EXPECT_FALSE(make_packed_layout(family(), DType::kF32, 64, INT64_MAX - 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, Gemm, ::testing::ValuesIn(jit::targets(detect_isa())),
+                         [](const auto& info) { return std::string(info.param->isa); });
+
+}  // namespace
+}  // namespace nrd::gemm
