@@ -50,7 +50,8 @@ Lowering::LoadsAhead Lowering::loads_ahead(uint16_t number, G iv, int copies) {
   const int cost = cost_of_body(number);
   const bool fits = loads.size() * static_cast<size_t>(copies) <=
                     (cost <= kLightBody ? kMostBesideLight : kMostVectors);
-  if (!stores || !fits || cost <= kShortBody) return ahead;
+  const int short_body = trace_.loops.size() > 1 ? kShortBody : kLightBody;
+  if (!stores || !fits || cost <= short_body) return ahead;
   ahead.loads = std::move(loads);
   ahead.now = load_copies(ahead, iv);
   return ahead;
