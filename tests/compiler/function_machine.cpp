@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "integer_compare.h"
 #include "ops/round_to.h"
 
 namespace nrd::lift {
@@ -104,19 +105,7 @@ bool float_compare(Predicate p, F a, F b) {
 }
 
 bool integer_compare(Predicate p, Type type, uint64_t a, uint64_t b) {
-  const int64_t x = as_signed(a, type), y = as_signed(b, type);
-  switch (p) {
-    case Predicate::kEq: return a == b;
-    case Predicate::kNe: return a != b;
-    case Predicate::kLt: return x < y;
-    case Predicate::kLe: return x <= y;
-    case Predicate::kGt: return x > y;
-    case Predicate::kGe: return x >= y;
-    case Predicate::kB: return a < b;
-    case Predicate::kBe: return a <= b;
-    case Predicate::kA: return a > b;
-    default: return a >= b;
-  }
+  return nrd::integer_compare(p, a, b, as_signed(a, type), as_signed(b, type));
 }
 
 uint64_t integer_operation(TraceOp op, Type type, uint64_t a, uint64_t b) {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "integer_compare.h"
 #include "recording_builder.h"
 
 namespace nrd::lift {
@@ -93,20 +94,8 @@ bool float_compare(Predicate p, T a, T b) {
 }
 
 bool integer_compare(Predicate p, uint64_t a, uint64_t b, Type type) {
-  const int64_t x = sign_extended(a, type), y = sign_extended(b, type);
-  switch (p) {
-    case Predicate::kEq: return a == b;
-    case Predicate::kNe: return a != b;
-    case Predicate::kLt: return x < y;
-    case Predicate::kLe: return x <= y;
-    case Predicate::kGt: return x > y;
-    case Predicate::kGe: return x >= y;
-    case Predicate::kB: return a < b;
-    case Predicate::kBe: return a <= b;
-    case Predicate::kA: return a > b;
-    case Predicate::kAe: return a >= b;
-    default: throw Refused("evaluate: integer predicate");
-  }
+  if (p < Predicate::kEq || p > Predicate::kAe) throw Refused("evaluate: integer predicate");
+  return nrd::integer_compare(p, a, b, sign_extended(a, type), sign_extended(b, type));
 }
 
 double number(uint64_t bits, Type type) {
