@@ -61,7 +61,7 @@ std::vector<float> numbers(size_t count) {
 class Bench {
  public:
   explicit Bench(const jit::Target& target)
-      : target_(target), family_(**gemm::find_family(target, Numerics::kPlain)) {}
+      : target_(target), family_(**gemm::find_family(target, detect_isa(), Numerics::kPlain)) {}
 
   void run() {
     add_peak();

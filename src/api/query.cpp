@@ -108,8 +108,10 @@ std::string explain_line(const Explanation& line, std::string_view backend) {
   const bool runs = line.chosen && line.backend == backend;
   std::string verdict = runs ? "chosen" : line.chosen ? "would run if named" : line.reason;
   if (line.chosen && !line.reason.empty()) verdict += ": " + line.reason;
-  return fmt::format("{} {}{}{}: {}\n", runs ? "*" : " ", line.backend,
-                     line.kernel.empty() ? "" : " ", line.kernel, verdict);
+  const std::string numerics =
+      line.accepted ? fmt::format(" ({})", numerics_word(line.numerics)) : "";
+  return fmt::format("{} {}{}{}{}: {}\n", runs ? "*" : " ", line.backend,
+                     line.kernel.empty() ? "" : " ", line.kernel, numerics, verdict);
 }
 
 Expected<void> explain(Context& context, const nereid_call* given, const char** text) {
@@ -122,9 +124,8 @@ Expected<void> explain(Context& context, const nereid_call* given, const char** 
   const std::string_view backend = context.backend_for(call);
   const std::string options = desc.options_text();
   thread_local std::string lines;
-  lines = fmt::format("{} {} {}{}{}, numerics {}\n", desc.op->name, desc.shape_text(),
-                      desc.dtype_text(), options.empty() ? "" : " ", options,
-                      numerics_word(desc.numerics));
+  lines = fmt::format("{} {} {}{}{}\n", desc.op->name, desc.shape_text(), desc.dtype_text(),
+                      options.empty() ? "" : " ", options);
   const std::shared_lock lock(registry_mutex());
   NRD_TRY(context.registry().find_backend(backend));
   for (const Explanation& line :

@@ -24,14 +24,15 @@ void run(Session& session, const ExplainFlags& flags) {
     if (!c) fail(c.error());
     const Cost work = cost(c->desc);
     std::cout << fmt::format(
-        "{}\n  signature  {}\n  numerics   {}\n  cost       {:.4g} flop, {:.4g} bytes\n", c->text(),
-        c->desc.signature().text, numerics_word(c->desc.numerics), work.flops, work.bytes());
+        "{}\n  signature  {}\n  cost       {:.4g} flop, {:.4g} bytes\n", c->text(),
+        c->desc.signature().text, work.flops, work.bytes());
     for (const Explanation& line : registry.explain(c->desc, flags.backend))
-      std::cout << fmt::format("  {} {:<10} {:<18} {}\n",
+      std::cout << fmt::format("  {} {:<10} {:<18} {:<9} {}\n",
                                line.chosen     ? "*"
                                : line.accepted ? "+"
                                                : "-",
-                               line.backend, line.kernel, line.reason);
+                               line.backend, line.kernel,
+                               line.accepted ? numerics_word(line.numerics) : "", line.reason);
   }
   std::cout << "* runs when its backend is asked for, + could run, - cannot\n";
 }

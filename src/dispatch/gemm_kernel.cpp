@@ -13,20 +13,28 @@
 namespace nrd {
 namespace {
 
+// By number, -1 where the operator has none.
 struct Operands {
-  int a, b, c, bias;
+  int a, b, c, bias, a_scale, b_scale;
 };
 
 Operands operands_of(const Desc& desc) {
   const Signature& s = desc.signature();
-  return {s.find_operand("a"), s.find_operand("b"), s.find_operand("c"), s.find_operand("bias")};
+  return {s.find_operand("a"),    s.find_operand("b"),       s.find_operand("c"),
+          s.find_operand("bias"), s.find_operand("a_scale"), s.find_operand("b_scale")};
 }
+
+// An operand of the epilogue: which of the operator's it is, and its strides in bytes.
+struct Extra {
+  int operand;
+  int64_t row, column;
+};
 
 class PreparedProduct final : public PreparedKernel {
  public:
   PreparedProduct(gemm::Product product, std::optional<gemm::PackedMatrix> b, const Operands& at,
-                  int64_t bias_column)
-      : product_(std::move(product)), b_(std::move(b)), at_(at), bias_column_(bias_column) {}
+                  std::vector<Extra> extras)
+      : product_(std::move(product)), b_(std::move(b)), at_(at), extras_(std::move(extras)) {}
 
   size_t workspace_bytes() const override { return product_.workspace_bytes(); }
 
@@ -35,7 +43,9 @@ class PreparedProduct final : public PreparedKernel {
     own.a = args.pointers[at_.a];
     own.b = b_ ? b_->data() : args.pointers[at_.b];
     own.c = args.pointers[at_.c];
-    if (at_.bias >= 0) own.operands[0] = {args.pointers[at_.bias], 0, bias_column_};
+    for (size_t i = 0; i < extras_.size(); i++) {
+      own.operands[i] = {args.pointers[extras_[i].operand], extras_[i].row, extras_[i].column};
+    }
     product_.run(own, workspace, exec);
     return {};
   }
@@ -49,7 +59,7 @@ class PreparedProduct final : public PreparedKernel {
   gemm::Product product_;
   std::optional<gemm::PackedMatrix> b_;
   Operands at_;
-  int64_t bias_column_;  // bytes
+  std::vector<Extra> extras_;
 };
 
 class GemmKernel final : public Kernel {
@@ -61,7 +71,13 @@ class GemmKernel final : public Kernel {
   std::string name() const override { return "gemm_" + isa(); }
 
   bool serves(const Op& op) const override {
-    return op.name == "gemm" || op.name == "gemm_prepacked" || op.name == "gemm_bias";
+    return op.name == "gemm" || op.name == "gemm_prepacked" || op.name == "gemm_bias" ||
+           op.name == "gemm_dequant";
+  }
+
+  Numerics numerics(const Desc& desc) const override {
+    const Operands at = operands_of(desc);
+    return gemm::product_numerics(dtype(desc, at.a), dtype(desc, at.b), machine_.profile);
   }
 
   Expected<void> accepts(const Desc& desc) const override {
@@ -69,15 +85,11 @@ class GemmKernel final : public Kernel {
     if (!desc.leading.empty()) {
       return refuse(desc, "leading axes", to_string(desc.leading), "none");
     }
-    Expected<const gemm::Family*> family = gemm::find_family(target_, desc.numerics);
+    Expected<const gemm::Family*> family =
+        gemm::find_family(target_, machine_.isa, numerics(desc));
     if (!family) return family.error();
-    for (size_t i = 0; i < desc.operands.size(); i++) {
-      const DType dtype = desc.operands[i].dtype;
-      if (dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16) continue;
-      return refuse(desc, desc.signature().operands[i].name, std::string(word(dtype)),
-                    "f32, f16, bf16");
-    }
-    return {};
+    const Operands at = operands_of(desc);
+    return gemm::check_dtypes(**family, dtype(desc, at.a), dtype(desc, at.b));
   }
 
   Expected<std::unique_ptr<PreparedKernel>> prepare(
@@ -93,15 +105,22 @@ class GemmKernel final : public Kernel {
     product.a_row = a.strides[0], product.a_column = a.strides[1];
     product.b_row = b.strides[0], product.b_column = b.strides[1];
     product.c_row = c.strides[0], product.c_column = c.strides[1];
-    product.numerics = desc.numerics;
+    product.numerics = numerics(desc);
     product.epilogue.out = c.dtype;
-    int64_t bias_column = 0;
-    if (at.bias >= 0) {
-      const OperandDesc& bias = operand(at.bias);
-      product.epilogue.add(
-          {gemm::OperandShape::kColumns, bias.dtype, bias.strides[0] == 1 || product.n <= 1});
-      bias_column = bias.strides[0] * static_cast<int64_t>(byte_size(bias.dtype));
-    }
+    std::vector<Extra> extras;
+    // One value a row or a column, its only stride in elements.
+    const auto add = [&](int index, gemm::OperandShape shape, bool is_factor) {
+      if (index < 0) return;
+      const OperandDesc& x = operand(index);
+      const bool is_row = shape == gemm::OperandShape::kRows;
+      const gemm::Operand extra = {shape, x.dtype, is_row || x.strides[0] == 1 || product.n <= 1};
+      is_factor ? product.epilogue.multiply(extra) : product.epilogue.add(extra);
+      const int64_t stride = x.strides[0] * static_cast<int64_t>(byte_size(x.dtype));
+      extras.push_back({index, is_row ? stride : 0, is_row ? 0 : stride});
+    };
+    add(at.a_scale, gemm::OperandShape::kRows, true);
+    add(at.b_scale, gemm::OperandShape::kColumns, true);
+    add(at.bias, gemm::OperandShape::kColumns, false);
     std::optional<gemm::PackedMatrix> packed;
     const auto b_index = static_cast<size_t>(at.b);
     if (b.constant && b_index < constants.size() && constants[b_index] != nullptr) {
@@ -113,10 +132,13 @@ class GemmKernel final : public Kernel {
     Expected<gemm::Product> made = gemm::Product::make(product, target_, machine_.profile);
     if (!made) return made.error();
     return std::unique_ptr<PreparedKernel>(
-        std::make_unique<PreparedProduct>(std::move(*made), std::move(packed), at, bias_column));
+        std::make_unique<PreparedProduct>(std::move(*made), std::move(packed), at, std::move(extras)));
   }
 
  private:
+  static DType dtype(const Desc& desc, int operand) {
+    return desc.operands[static_cast<size_t>(operand)].dtype;
+  }
   static Error refuse(const Desc& desc, std::string argument, std::string got,
                       std::string allowed) {
     return make_error({.code = ErrorCode::kUnsupported,
@@ -127,7 +149,7 @@ class GemmKernel final : public Kernel {
   }
 
   Expected<gemm::PackedMatrix> pack(const gemm::ProductDesc& product, const void* b) const {
-    Expected<const gemm::Family*> family = gemm::find_family(target_, product.numerics);
+    Expected<const gemm::Family*> family = gemm::find_family(target_, machine_.isa, product.numerics);
     if (!family) return family.error();
     Expected<gemm::PackedLayout> layout =
         gemm::make_packed_layout(**family, product.b, product.k, product.n);

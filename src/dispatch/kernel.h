@@ -44,6 +44,8 @@ class Kernel {
   virtual bool serves(const Op&) const { return true; }
   // Whether it can run this; the error says why not and is shown by `explain`.
   virtual Expected<void> accepts(const Desc& desc) const = 0;
+  // The class of its results.
+  virtual Numerics numerics(const Desc&) const { return Numerics::kPlain; }
   // `constants` holds the pointers of the operands marked constant, null elsewhere. They stay
   // valid and unchanged as long as the prepared kernel lives.
   virtual Expected<std::unique_ptr<PreparedKernel>> prepare(

@@ -118,6 +118,7 @@ std::vector<Explanation> KernelRegistry::explain(const Desc& desc, std::string_v
       Explanation line{.backend = backend->name(),
                        .kernel = kernel->name(),
                        .isa = kernel->isa(),
+                       .numerics = kernel->numerics(desc),
                        .accepted = static_cast<bool>(accepted),
                        .chosen = accepted && !chosen};
       if (!accepted) {

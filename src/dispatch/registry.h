@@ -30,6 +30,7 @@ struct Explanation {
   std::string backend;
   std::string kernel;  // empty when the backend itself cannot be used
   std::string isa;
+  Numerics numerics = Numerics::kPlain;
   bool accepted = false;
   bool chosen = false;
   std::string reason;

@@ -7,13 +7,14 @@
 namespace nrd::gemm {
 namespace {
 
-constexpr int64_t kElement = 4;  // bytes, packed
-
 // Panels of A that half of L2 must hold: a panel of B is fetched from further away once for each
 // block of A, so it should serve several. With that, the more steps the better: a tile's trip to C
 // and back costs as much as 25 steps.
 constexpr int64_t kLeastPanels = 9;
-constexpr int64_t kLeastSteps = 256, kMostSteps = 1024;
+constexpr int64_t kLeastBytes = 1024, kMostBytes = 4096;  // of a row along k
+// Tiles: half of L2 holds eight panels of 64 steps; fewer panels may be longer.
+constexpr int64_t kTileSteps = 64;
+constexpr int64_t kStepsOfABlock = 16;  // a multiple of these: packing goes by vectors
 // Up to these rows a group is one panel of B: A is then read from L2 or L3 for every panel, 2 bytes
 // a cycle of multiply-adds. Beyond, a group lets a block of A in L2 serve this many.
 constexpr int64_t kFewRows = 128, kMostGroup = 8;
@@ -47,21 +48,26 @@ Blocking choose_blocking(const Extents& extents, const Family& family,
   const int64_t packed_bytes = std::min(last / 4, kMostPacked);
   const int64_t a_panels = std::max<int64_t>((extents.m + family.rows - 1) / family.rows, 1);
   const int64_t b_panels = (extents.n + family.columns() - 1) / family.columns();
-  const auto panels_in = [](int64_t bytes, int64_t steps, int width) {
-    return std::max<int64_t>(bytes / (kElement * std::max<int64_t>(steps, 1) * width), 1);
+  const int64_t step = family.step_bytes();
+  const int64_t steps = family.steps(extents.k);
+  const auto panels_in = [&](int64_t bytes, int64_t panel_steps, int width) {
+    return std::max<int64_t>(bytes / (step * std::max<int64_t>(panel_steps, 1) * width), 1);
   };
   Blocking blocking;
-  const int64_t most_steps =
-      std::clamp(l2 / 2 / (kElement * kLeastPanels * family.rows), kLeastSteps, kMostSteps);
-  blocking.k = even_part(extents.k, most_steps, family.lanes);
-  blocking.a_outer = panels_in(packed_bytes, extents.k, family.rows);
+  int64_t most_steps = std::clamp(l2 / 2 / (step * kLeastPanels * family.rows),
+                                  kLeastBytes / step, kMostBytes / step);
+  if (family.arithmetic == Arithmetic::kTile) {
+    most_steps = std::max(kTileSteps, l2 / 2 / (step * family.rows * a_panels));
+  }
+  blocking.k = even_part(steps, most_steps, kStepsOfABlock);
+  blocking.a_outer = panels_in(packed_bytes, steps, family.rows);
   // Packing B again for every part of A would cost more than partial results from far away.
   if (extents.is_packed || a_panels <= blocking.a_outer) {
     blocking.order = LoopOrder::kGroups;
     // One panel of A: B passes by whole, as long as A stays in L2.
     if (a_panels == 1 && extents.is_packed) {
-      blocking.k = even_part(extents.k, std::max(most_steps, l2 / 2 / (kElement * family.rows)),
-                             family.lanes);
+      blocking.k = even_part(steps, std::max(most_steps, l2 / 2 / (step * family.rows)),
+                             kStepsOfABlock);
     }
     blocking.b_block = extents.m <= kFewRows ? 1 : kMostGroup;
     const int64_t groups = kGroupsACore * std::max(profile.cores, 1);

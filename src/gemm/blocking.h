@@ -17,7 +17,7 @@ enum class LoopOrder : uint8_t {
 
 struct Blocking {
   LoopOrder order = LoopOrder::kGroups;
-  int64_t k = 0;        // steps of a block
+  int64_t k = 0;        // steps of a block (a step is some elements of k, see Family)
   int64_t a_outer = 0;  // panels of A that are finished before others begin
   int64_t a_block = 0;  // panels of A that wait in L2
   int64_t b_block = 0;  // panels of B that are used together

@@ -11,5 +11,6 @@ namespace nrd::gemm {
 // Written, encoded and mapped when first asked for. The entry stays valid for the process.
 Expected<jit::Code::Entry> micro_kernel(const MicroKernelSpec& spec);
 Expected<jit::Code::Entry> pack_kernel(const PackSpec& spec);
+Expected<jit::Code::Entry> tile_configure(const jit::Target& target, bool is_release);
 
 }  // namespace nrd::gemm

@@ -4,7 +4,8 @@
 //   accumulators <- 0 or the partial result
 //   for each step of k (four a turn): load the vectors of B, broadcast each row's element of A
 //                                     (NEON: load the rows, multiply by lane), one multiply-add
-//                                     an accumulator
+//                                     an accumulator; dot products alike, a step being two or four
+//                                     elements of k
 //   accumulators -> the partial result, or epilogue and C
 //
 // Registers: the accumulators are pinned from number 0 on, row by row; what the allocator has left
@@ -16,6 +17,8 @@
 // kAheadOfA: the panel of A comes from L2, nine steps ahead is its latency several times over.
 // kUnroll: four steps hide the loop's three instructions and keep the body inside the µop cache.
 // Every output is one chain of multiply-adds in the order of k, whatever the tile.
+// kMatrix (NEON): an accumulator holds a 2x2 of C, two of them the same bytes as two rows of one
+// vector; they change form before and after the loop.
 #include "gemm/micro_kernel.h"
 
 #include <fmt/format.h>
@@ -44,13 +47,22 @@ class Writer {
       : spec_(spec),
         lanes_(spec.family->lanes),
         b_("gemm", *spec.target, spec.family->lanes),
-        panel_row_(spec.family->columns() * static_cast<int>(byte_size(spec.family->element))) {}
+        family_(*spec.family),
+        sum_lane_(spec.family->sums_integers() ? Lane::kI32 : Lane::kF32),
+        sum_dtype_(spec.family->sums_integers() ? DType::kI32 : DType::kF32),
+        a_row_(spec.panel_rows * spec.family->step_bytes()),
+        panel_row_(spec.family->columns() * spec.family->step_bytes()) {}
 
   Expected<jit::Program> write() {
-    for (int i = 0; i < spec_.rows * spec_.vectors; i++) sums_.push_back(b_.pinned_vector(i));
+    for (int i = 0; i < spec_.panel_rows * spec_.vectors; i++) {
+      sums_.push_back(b_.pinned_vector(i));
+    }
     announce_c();
     start();
+    if (family_.offsets(spec_.a)) add_correction();
+    if (is_matrix()) change_form();
     multiply();
+    if (is_matrix()) change_form();
     const jit::Label last = b_.label();
     b_.branch(Predicate::kNe, argument(offsetof(MicroKernelArgs, is_last)), 0, last);
     if (spec_.has_tail) tail_ = b_.tail(argument(offsetof(MicroKernelArgs, tail)));
@@ -66,7 +78,12 @@ class Writer {
 
  private:
   G argument(size_t offset) { return b_.gload({b_.block(), {}, 1, static_cast<int64_t>(offset)}); }
-  V& sum(int row, int vector) { return sums_[static_cast<size_t>(row * spec_.vectors + vector)]; }
+  bool is_matrix() const { return family_.arithmetic == Arithmetic::kMatrix; }
+  V& sum(int row, int vector) {
+    const int at = is_matrix() ? (row / 2 * spec_.vectors + vector) * 2 + row % 2
+                               : row * spec_.vectors + vector;
+    return sums_[static_cast<size_t>(at)];
+  }
   const jit::Tail* tail_of(int vector) const {
     return spec_.has_tail && vector == spec_.vectors - 1 ? &tail_ : nullptr;
   }
@@ -89,11 +106,36 @@ class Writer {
     b_.branch(Predicate::kNe, argument(offsetof(MicroKernelArgs, is_first)), 0, from_zero);
     if (spec_.has_tail) tail_ = b_.tail(argument(offsetof(MicroKernelArgs, tail)));
     move_partial(false);
+    // The row that fills the last pair.
+    for (int v = 0; v < spec_.vectors && spec_.panel_rows > spec_.rows; v++) {
+      b_.op1(Op::kMove, kF32, b_.constant(0.0f), sum(spec_.rows, v));
+    }
     b_.jump(done);
     b_.bind(from_zero);
     const V zero = b_.constant(0.0f);
     for (V s : sums_) b_.op1(Op::kMove, kF32, zero, s);
     b_.bind(done);
+  }
+
+  // A is off by 128 everywhere.
+  void add_correction() {
+    const G at = argument(offsetof(MicroKernelArgs, sums));
+    for (int v = 0; v < spec_.vectors; v++) {
+      const V correction =
+          b_.load(DType::kI32, Lane::kI32, {at, {}, 1, int64_t{4} * lanes_ * v});
+      for (int r = 0; r < spec_.rows; r++) {
+        b_.op2(Op::kAdd, Lane::kI32, sum(r, v), correction, sum(r, v));
+      }
+    }
+  }
+
+  // Two rows of a vector to two 2x2 of a pair of rows, and back.
+  void change_form() {
+    for (size_t i = 0; i < sums_.size(); i += 2) {
+      const V low = b_.op2(Op::kPairLow, kF32, sums_[i], sums_[i + 1]);
+      b_.op2(Op::kPairHigh, kF32, sums_[i], sums_[i + 1], sums_[i + 1]);
+      b_.op1(Op::kMove, kF32, low, sums_[i]);
+    }
   }
 
   void move_partial(bool is_store) {
@@ -103,9 +145,9 @@ class Writer {
       for (int v = 0; v < spec_.vectors; v++) {
         const Mem at = {row, {}, 1, int64_t{4} * lanes_ * v};
         if (is_store) {
-          b_.store(DType::kF32, kF32, at, sum(r, v), tail_of(v));
+          b_.store(sum_dtype_, sum_lane_, at, sum(r, v), tail_of(v));
         } else {
-          b_.load(DType::kF32, kF32, at, tail_of(v), sum(r, v));
+          b_.load(sum_dtype_, sum_lane_, at, tail_of(v), sum(r, v));
         }
       }
       if (r + 1 < spec_.rows) advance(row, stride);
@@ -129,7 +171,7 @@ class Writer {
     b_.loop_begin();
     b_.bind(top);
     for (int u = 0; u < unroll; u++) step(u);
-    b_.gop(Op::kGAdd, a_at_, int64_t{4} * unroll * spec_.rows, a_at_);
+    b_.gop(Op::kGAdd, a_at_, int64_t{unroll} * a_row_, a_at_);
     b_.gop(Op::kGAdd, b_at_, int64_t{unroll} * panel_row_, b_at_);
     b_.gop(Op::kGAdd, prefetch_at_, int64_t{unroll} * panel_row_, prefetch_at_);
     b_.gop(Op::kGSub, count, 1, count);
@@ -139,25 +181,39 @@ class Writer {
   }
 
   void step(int u) {
+    const int64_t a_step = int64_t{u} * a_row_, b_step = int64_t{u} * panel_row_;
+    for (int at = 0; at < panel_row_; at += kLine) {
+      if ((b_step + at) % kLine == 0) b_.prefetch({prefetch_at_, {}, 1, b_step + at});
+    }
+    b_.prefetch({a_at_, {}, 1, kAheadOfA + a_step});
+    if (is_matrix()) return multiply_matrices(a_step, b_step);
     std::vector<V> columns;
     for (int v = 0; v < spec_.vectors; v++) {
-      const int64_t at = int64_t{u} * panel_row_ + int64_t{4} * lanes_ * v;
-      columns.push_back(b_.load(DType::kF32, kF32, {b_at_, {}, 1, at}));
+      columns.push_back(load_b(b_step + int64_t{4} * lanes_ * v));
     }
-    for (int at = 0; at < panel_row_; at += kLine) {
-      if ((u * panel_row_ + at) % kLine == 0) {
-        b_.prefetch({prefetch_at_, {}, 1, int64_t{u} * panel_row_ + at});
-      }
-    }
-    b_.prefetch({a_at_, {}, 1, kAheadOfA + int64_t{4} * u * spec_.rows});
-    const int64_t a_step = int64_t{4} * u * spec_.rows;
     // One row may be the matrix itself, which ends where it ends.
-    if (spec_.target->has_lane_fma && spec_.rows > 1) return multiply_lanes(a_step, columns);
+    const bool is_fma_by_lane = family_.arithmetic == Arithmetic::kFma &&
+                                spec_.target->has_lane_fma && spec_.rows > 1;
+    if (is_fma_by_lane || family_.arithmetic == Arithmetic::kDotLane) {
+      return multiply_lanes(a_step, columns);
+    }
     for (int r = 0; r < spec_.rows; r++) {
       const V row = b_.broadcast(DType::kF32, kF32, {a_at_, {}, 1, a_step + 4 * r});
       for (int v = 0; v < spec_.vectors; v++) {
-        b_.op3(Op::kFma, kF32, row, columns[static_cast<size_t>(v)], sum(r, v), sum(r, v));
+        multiply_add(row, columns[static_cast<size_t>(v)], sum(r, v));
       }
+    }
+  }
+
+  // Bits, whatever they stand for.
+  V load_b(int64_t at) { return b_.load(DType::kF32, kF32, {b_at_, {}, 1, at}); }
+
+  void multiply_add(V row, V columns, V& to) {
+    switch (family_.arithmetic) {
+      case Arithmetic::kDotI16: return b_.add_products(Op::kDotI16, row, columns, to);
+      case Arithmetic::kDotU8: return b_.add_products(Op::kDotU8, row, columns, to);
+      case Arithmetic::kDotBF16: return b_.add_products(Op::kDotBF16, row, columns, to);
+      default: b_.op3(Op::kFma, kF32, row, columns, to, to);
     }
   }
 
@@ -168,7 +224,26 @@ class Writer {
       const int lane = r % lanes_;
       if (lane == 0) rows = b_.load(DType::kF32, kF32, {a_at_, {}, 1, a_step + 4 * r});
       for (int v = 0; v < spec_.vectors; v++) {
-        b_.fma_lane(columns[static_cast<size_t>(v)], rows, lane, sum(r, v), sum(r, v));
+        const V& column = columns[static_cast<size_t>(v)];
+        if (family_.arithmetic == Arithmetic::kDotLane) {
+          b_.add_products(Op::kDotLane, column, rows, sum(r, v), lane);
+        } else {
+          b_.fma_lane(column, rows, lane, sum(r, v), sum(r, v));
+        }
+      }
+    }
+  }
+
+  // A vector holds eight bytes of k for two rows, or for two columns.
+  void multiply_matrices(int64_t a_step, int64_t b_step) {
+    const Op op = family_.element == 1 ? Op::kMatrixI8 : Op::kMatrixBF16;
+    std::vector<V> columns;
+    for (int c = 0; c < 2 * spec_.vectors; c++) columns.push_back(load_b(b_step + 16 * c));
+    for (int r = 0; r < spec_.rows; r += 2) {
+      const V rows = b_.load(DType::kF32, kF32, {a_at_, {}, 1, a_step + 8 * r});
+      for (int c = 0; c < 2 * spec_.vectors; c++) {
+        V& to = sums_[static_cast<size_t>(r * spec_.vectors + c)];
+        b_.add_products(op, rows, columns[static_cast<size_t>(c)], to, spec_.a == DType::kU8);
       }
     }
   }
@@ -182,9 +257,14 @@ class Writer {
     EpilogueWriter steps(b_, epilogue, offsetof(MicroKernelArgs, operands));
     for (int r = 0; r < spec_.rows; r++) {
       for (int v = 0; v < spec_.vectors; v++) {
-        Expected<V> value = steps.write(v * lanes_, tail_of(v), sum(r, v));
-        if (!value) return value.error();
-        store(row, column, v, *value);
+        V value = sum(r, v);
+        if (epilogue.out != DType::kI32) {
+          if (family_.sums_integers()) value = b_.op1(Op::kI32ToF32, kF32, value);
+          Expected<V> result = steps.write(v * lanes_, tail_of(v), value);
+          if (!result) return result.error();
+          value = *result;
+        }
+        store(row, column, v, value);
       }
       if (r + 1 == spec_.rows) break;
       advance(row, stride);
@@ -197,17 +277,22 @@ class Writer {
     const DType out = spec_.epilogue.out;
     if (spec_.epilogue.is_contiguous) {
       const int64_t at = static_cast<int64_t>(byte_size(out)) * lanes_ * vector;
-      b_.store(out, kF32, {row, {}, 1, at}, value, tail_of(vector));
+      b_.store(out, out_lane(), {row, {}, 1, at}, value, tail_of(vector));
       return;
     }
     const Mem at = {row, b_.gop(Op::kGMul, column, lanes_ * vector), 1, 0};
-    b_.store_strided(out, kF32, at, column, value, tail_of(vector));
+    b_.store_strided(out, out_lane(), at, column, value, tail_of(vector));
   }
+
+  Lane out_lane() const { return spec_.epilogue.out == DType::kI32 ? Lane::kI32 : kF32; }
 
   const MicroKernelSpec& spec_;
   int lanes_;
   jit::Builder b_;
-  int panel_row_;  // bytes
+  const Family& family_;
+  Lane sum_lane_;
+  DType sum_dtype_;
+  int a_row_, panel_row_;  // bytes of a step
   std::vector<V> sums_;
   jit::Tail tail_;
   G a_at_, b_at_, prefetch_at_;
@@ -216,11 +301,15 @@ class Writer {
 }  // namespace
 
 std::string MicroKernelSpec::key() const {
-  return fmt::format("{}/{}/{}x{}{}/{}", target->isa, numerics_word(family->numerics), rows,
-                     vectors, has_tail ? "t" : "", epilogue.key());
+  const bool sees_a = family->sums_integers();
+  return fmt::format("{}/{}/{}/{}of{}x{}p{}{}{}/{}", target->isa, numerics_word(family->numerics),
+                     static_cast<int>(family->arithmetic), rows, panel_rows, vectors,
+                     prefetch_lines, has_tail ? "t" : "",
+                     sees_a && a == DType::kU8 ? "u" : "", epilogue.key());
 }
 
 Expected<jit::Program> write_micro_kernel(const MicroKernelSpec& spec) {
+  if (spec.family->arithmetic == Arithmetic::kTile) return write_tile_kernel(spec);
   return Writer(spec).write();
 }
 

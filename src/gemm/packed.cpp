@@ -9,33 +9,40 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/convert.h"
 #include "gemm/packer.h"
 
 namespace nrd::gemm {
 
 Expected<PackedLayout> make_packed_layout(const Family& family, DType source, int64_t k,
                                           int64_t n) {
-  if (source != DType::kF32 && source != DType::kF16 && source != DType::kBF16) {
-    return make_error({.code = ErrorCode::kUnsupported,
-                       .op = "pack_b",
-                       .argument = "b",
-                       .got = std::string(word(source)),
-                       .allowed = "f32, f16, bf16"});
-  }
+  NRD_TRY(check_dtypes(family, source == DType::kI8 ? DType::kI8 : source, source));
   const int64_t columns = family.columns();
   const int64_t padded = n > INT64_MAX - columns ? n : (n + columns - 1) / columns * columns;
-  Expected<int64_t> count = element_count({k, padded}, byte_size(family.element));
+  const int64_t depth = family.depth;
+  const int64_t whole = k > INT64_MAX - depth ? k : family.steps(k) * depth;
+  // One row more for the corrections.
+  Expected<int64_t> count = element_count({whole + 4, padded}, static_cast<size_t>(family.element));
   if (!count) return count.error();
   return PackedLayout{&family, source, k, n};
 }
+
+namespace {
+
+std::string family_text(const Family& family) {
+  return fmt::format("{} ({}, {}x{})", family.isa, numerics_word(family.numerics), family.depth,
+                     family.columns());
+}
+
+}  // namespace
 
 Expected<void> check_packed(const PackedLayout& has, const Family& family, int64_t k, int64_t n) {
   if (has.family != &family) {
     return make_error({.code = ErrorCode::kUnsupported,
                        .op = "gemm_prepacked",
                        .argument = "packed",
-                       .got = fmt::format("a matrix packed for {}", has.family->isa),
-                       .allowed = fmt::format("one packed for {}", family.isa),
+                       .got = fmt::format("a matrix packed for {}", family_text(*has.family)),
+                       .allowed = fmt::format("one packed for {}", family_text(family)),
                        .hint = "pack it on the machine that uses it"});
   }
   if (has.k != k || has.n != n) {
@@ -78,27 +85,47 @@ Expected<PackedMatrix> PackedMatrix::make(const jit::Target& target, const Packe
 
 Expected<void> pack_b(const jit::Target& target, const PackedLayout& layout, const Matrix& b,
                       void* to, const Exec& exec) {
-  const Cut cut = Cut::full(layout.n, layout.family->columns());
+  const Family& family = *layout.family;
+  const Cut cut = Cut::full(layout.n, family.columns());
   Expected<Packer> packer =
-      Packer::make(target, b.dtype, b.row, b.column, cut, layout.family->columns());
+      Packer::of_b(target, family, {b.dtype, b.row, b.column, layout.k}, cut);
   if (!packer) return packer.error();
+  auto* sums = reinterpret_cast<int32_t*>(static_cast<char*>(to) + layout.sums_at());
   parallel_for(exec, cut.panels, 1, [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; panel++) {
-      packer->pack(b.data, panel, 0, layout.k,
-                   static_cast<char*>(to) + panel * layout.panel_bytes());
+      packer->pack(b.data, panel, 0, family.steps(layout.k),
+                   static_cast<char*>(to) + panel * layout.panel_bytes(),
+                   family.offsets() ? sums + panel * family.columns() : nullptr);
     }
   });
   return {};
 }
 
-void unpack_b(const PackedLayout& layout, const void* packed, float* to) {
-  const int64_t width = layout.family->columns();
-  for (int64_t panel = 0; panel < layout.panels(); panel++) {
-    const int64_t columns = std::min(width, layout.n - panel * width);
-    const auto* from = reinterpret_cast<const float*>(static_cast<const char*>(packed) +
-                                                      panel * layout.panel_bytes());
+namespace {
+
+// Where an element of a panel is, in bytes.
+int64_t element_at(const Family& family, int64_t k, int64_t column) {
+  const int64_t part = family.part_columns(), group = family.group;
+  const int64_t step = k / family.depth * family.columns() * family.depth;
+  const int64_t apart = column / part * part * family.depth;
+  const int64_t within = (k % family.depth / group * part + column % part) * group + k % group;
+  return (step + apart + within) * family.element;
+}
+
+}  // namespace
+
+// f32 narrows to what it was widened from; the others are as they were (an i16 of an i8: its low
+// byte).
+void unpack_b(const PackedLayout& layout, const void* packed, void* to) {
+  const Family& family = *layout.family;
+  const int64_t width = family.columns();
+  const auto size = static_cast<int64_t>(byte_size(layout.source));
+  const DType held = family.arithmetic == Arithmetic::kFma ? DType::kF32 : layout.source;
+  for (int64_t n = 0; n < layout.n; n++) {
+    const char* panel = static_cast<const char*>(packed) + n / width * layout.panel_bytes();
     for (int64_t k = 0; k < layout.k; k++) {
-      std::copy_n(from + k * width, columns, to + k * layout.n + panel * width);
+      convert(panel + element_at(family, k, n % width), held,
+              static_cast<char*>(to) + (k * layout.n + n) * size, layout.source, 1);
     }
   }
 }

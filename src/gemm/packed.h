@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/gemm/packed.h: the layout of a packed right-hand matrix, and packing into it.
 //
-// panels[n / columns][k][columns], the last panel padded with zeros. The layout says for which
-// family it was made; a product refuses any other.
+// panels[n / columns] of the family's form (family.h), the last padded with zeros; then, where the
+// family corrects offsets, the corrections, an i32 a column. The layout says for which family it was
+// made; a product refuses any other.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,13 @@ struct PackedLayout {
 
   int64_t panels() const { return (n + family->columns() - 1) / family->columns(); }
   int64_t panel_bytes() const {
-    return k * family->columns() * static_cast<int64_t>(byte_size(family->element));
+    return family->steps(k) * family->columns() * family->step_bytes();
   }
-  size_t bytes() const { return static_cast<size_t>(panels() * panel_bytes()); }
+  int64_t sums_at() const { return panels() * panel_bytes(); }  // bytes from the beginning
+  size_t bytes() const {
+    const int64_t sums = family->offsets() ? panels() * family->columns() * 4 : 0;
+    return static_cast<size_t>(sums_at() + sums);
+  }
 };
 
 // The error: sizes whose bytes leave int64, a dtype that does not widen to the family's.
@@ -59,7 +64,7 @@ class PackedMatrix {
 // Packs b[k][n] to `to`, 64-byte aligned, layout.bytes() long.
 Expected<void> pack_b(const jit::Target& target, const PackedLayout& layout, const Matrix& b,
                       void* to, const Exec& exec);
-// The reverse, to f32 [k][n] contiguous.
-void unpack_b(const PackedLayout& layout, const void* packed, float* to);
+// The reverse, to [k][n] contiguous, of the dtype that was packed.
+void unpack_b(const PackedLayout& layout, const void* packed, void* to);
 
 }  // namespace nrd::gemm

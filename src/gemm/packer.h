@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// src/gemm/packer.h: packs panels of one matrix: chooses the code by strides, dtype and width.
+// src/gemm/packer.h: packs panels of one matrix: chooses the way by family, strides and width.
 #pragma once
 
 #include <array>
 
 #include "gemm/code_cache.h"
+#include "gemm/group_pack.h"
 #include "gemm/packed.h"
 
 namespace nrd::gemm {
@@ -27,20 +28,43 @@ struct Cut {
   }
 };
 
+// One side of a product in memory; strides in elements.
+struct Side {
+  DType dtype = DType::kF32;
+  int64_t along_k = 0, across = 0;
+  int64_t k = 0;
+};
+
 class Packer {
  public:
-  // `step` 0: a panel is as wide as its cut (A); else every panel has that step (B).
-  static Expected<Packer> make(const jit::Target& target, DType dtype, int64_t along_k,
-                               int64_t across, const Cut& cut, int step);
+  // Panels of A are as wide as their cut, but those that are tiles are all of the widest.
+  static Expected<Packer> of_a(const jit::Target& target, const Family& family, const Side& a,
+                               const Cut& rows);
+  // Those of B are all of the family's width.
+  static Expected<Packer> of_b(const jit::Target& target, const Family& family, const Side& b,
+                               const Cut& columns);
 
-  // Steps [k, k + steps) of a panel to `to`. Up to one vector behind it is overwritten where the
-  // step is no multiple of the lanes.
-  void pack(const void* matrix, int64_t panel, int64_t k, int64_t steps, void* to) const;
+  // Steps [first, first + steps) of a panel to `to`. Up to one vector behind it is overwritten
+  // where the step is no multiple of the lanes. `sums`: where the family corrects offsets, those of
+  // these steps of B's columns go there.
+  void pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to,
+            int32_t* sums = nullptr) const;
 
  private:
+  Expected<void> make_code(const jit::Target& target, const Side& side, int step);
+  void pack_parts(const GroupPanel& whole, const char* from, int64_t k, int64_t steps,
+                  char* to) const;
+
+  const Family* family_ = nullptr;
   Cut cut_;
-  int64_t along_k_ = 0, across_ = 0;  // bytes
-  jit::Code::Entry wide_ = nullptr, narrow_ = nullptr;
+  int64_t k_ = 0;
+  int64_t along_k_ = 0, across_ = 0;                     // bytes
+  GroupPanel groups_;                                    // of elements narrower than a lane
+  int parts_ = 1;                                        // of a step
+  jit::Code::Entry wide_ = nullptr, narrow_ = nullptr;  // of f32
 };
+
+// Rows of each panel of A, as packed.
+int panel_rows(const Family& family, const Cut& rows, int64_t panel);
 
 }  // namespace nrd::gemm

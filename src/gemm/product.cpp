@@ -13,24 +13,21 @@ constexpr size_t kAlignment = 64;
 
 size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-Expected<void> check_dtype(const char* name, DType dtype) {
-  if (dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16) return {};
-  return make_error({.code = ErrorCode::kUnsupported,
-                     .op = "gemm",
-                     .argument = name,
-                     .got = std::string(word(dtype)),
-                     .allowed = "f32, f16, bf16"});
-}
-
 }  // namespace
 
 Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& target,
                                 const DeviceProfile& profile, std::optional<Blocking> blocking) {
-  NRD_TRY(check_dtype("a", desc.a));
-  NRD_TRY(check_dtype("b", desc.b));
   NRD_TRY(check_epilogue(desc.epilogue));
-  Expected<const Family*> family = find_family(target, desc.numerics);
+  Expected<const Family*> family = find_family(target, profile.isa, desc.numerics);
   if (!family) return family.error();
+  NRD_TRY(check_dtypes(**family, desc.a, desc.b));
+  if (desc.epilogue.out == DType::kI32 && !(*family)->sums_integers()) {
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .op = "gemm",
+                       .argument = "c",
+                       .got = "i32",
+                       .allowed = "f32, f16, bf16"});
+  }
   Product product;
   product.desc_ = desc;
   product.desc_.epilogue.is_contiguous = desc.c_column == 1 || desc.n <= 1;
@@ -39,32 +36,55 @@ Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& targ
   product.columns_ = Cut::full(desc.n, (*family)->columns());
   // An epilogue that reads a matrix may read C itself.
   const Epilogue& epilogue = product.desc_.epilogue;
-  product.partials_lie_in_c_ =
-      epilogue.out == DType::kF32 && epilogue.is_contiguous && !epilogue.reads_matrix();
+  const DType sums = (*family)->sums_integers() ? DType::kI32 : DType::kF32;
+  product.partials_lie_in_c_ = epilogue.out == sums && epilogue.is_contiguous &&
+                               !epilogue.reads_matrix() &&
+                               (*family)->arithmetic != Arithmetic::kTile;
   product.reads_a_directly_ = desc.m == 1 && desc.a == DType::kF32 && desc.a_column == 1;
   product.blocking_ = choose_blocking(
       {desc.m, desc.n, desc.k, desc.is_packed, !product.partials_lie_in_c_}, **family, profile);
   if (blocking) product.blocking_ = *blocking;
-  NRD_TRY(product.make_kernels(target));
+  if (desc.m > 0 && desc.n > 0) {
+    NRD_TRY(product.make_packers(target));
+    NRD_TRY(product.make_kernels(target));
+  }
   product.lay_out_workspace(profile);
   return product;
 }
 
-Expected<void> Product::make_kernels(const jit::Target& target) {
-  if (desc_.m == 0 || desc_.n == 0) return {};
-  Expected<Packer> pack_a = Packer::make(target, desc_.a, desc_.a_column, desc_.a_row, rows_, 0);
+Expected<void> Product::make_packers(const jit::Target& target) {
+  const Side a = {desc_.a, desc_.a_column, desc_.a_row, desc_.k};
+  Expected<Packer> pack_a = Packer::of_a(target, *family_, a, rows_);
   if (!pack_a) return pack_a.error();
   pack_a_ = *pack_a;
-  if (!desc_.is_packed) {
-    Expected<Packer> pack_b =
-        Packer::make(target, desc_.b, desc_.b_row, desc_.b_column, columns_, family_->columns());
-    if (!pack_b) return pack_b.error();
-    pack_b_ = *pack_b;
+  if (desc_.is_packed) return {};
+  const Side b = {desc_.b, desc_.b_row, desc_.b_column, desc_.k};
+  Expected<Packer> pack_b = Packer::of_b(target, *family_, b, columns_);
+  if (!pack_b) return pack_b.error();
+  pack_b_ = *pack_b;
+  return {};
+}
+
+Expected<void> Product::make_kernels(const jit::Target& target) {
+  if (family_->arithmetic == Arithmetic::kTile) {
+    Expected<jit::Code::Entry> configure = tile_configure(target, false);
+    if (!configure) return configure.error();
+    Expected<jit::Code::Entry> release = tile_configure(target, true);
+    if (!release) return release.error();
+    configure_tiles_ = *configure;
+    release_tiles_ = *release;
+    tiles_ = tile_config(rows_.wide);
   }
   for (size_t narrow : {0, 1}) {
     for (size_t last : {0, 1}) {
-      MicroKernelSpec spec = {&target,          family_, narrow ? rows_.narrow : rows_.wide,
-                              family_->vectors, false,   desc_.epilogue};
+      MicroKernelSpec spec;
+      spec.target = &target;
+      spec.family = family_;
+      spec.rows = narrow ? rows_.narrow : rows_.wide;
+      spec.panel_rows = panel_rows(*family_, rows_, narrow ? rows_.panels - 1 : 0);
+      spec.a = desc_.a;
+      spec.prefetch_lines = tile_prefetch_lines();
+      spec.epilogue = desc_.epilogue;
       const int width = last ? columns_.narrow : columns_.wide;
       const bool is_used = (narrow ? rows_.panels > rows_.wide_panels : rows_.wide_panels > 0) &&
                            (last ? columns_.narrow > 0 : columns_.wide_panels > 0);
@@ -79,28 +99,50 @@ Expected<void> Product::make_kernels(const jit::Target& target) {
   return {};
 }
 
+// Lines of B that each step of a tile announces: all of them in as many passes as A has panels.
+int Product::tile_prefetch_lines() const {
+  if (family_->arithmetic != Arithmetic::kTile) return 0;
+  const int64_t lines = family_->columns() * family_->step_bytes() / 64;
+  const int64_t passes = std::min(blocking_.a_block, rows_.panels);
+  return static_cast<int>((lines + passes - 1) / passes);
+}
+
+// Every panel of A has a vector of its own behind it, which packing may overwrite.
+int64_t Product::a_panel_bytes() const {
+  return panel_rows(*family_, rows_, 0) * blocking_.k * family_->step_bytes() +
+         static_cast<int64_t>(kAlignment);
+}
+
+int64_t Product::b_panel_bytes() const {
+  const int64_t sums = family_->offsets() ? family_->columns() * 4 : 0;
+  return blocking_.k * family_->columns() * family_->step_bytes() + sums;
+}
+
 // kGroups: all steps of A's outer part; a group of B's panels and of partial results for each
 // thread. kBlocks: a block of each, packed and used by all threads together.
 void Product::lay_out_workspace(const DeviceProfile& profile) {
   const bool is_by_groups = blocking_.order == LoopOrder::kGroups;
-  const auto width = static_cast<size_t>(family_->columns());
-  const auto rows = static_cast<size_t>(blocking_.a_outer * family_->rows);
   const auto b_panels = static_cast<size_t>(blocking_.b_block);
-  const auto k_blocks = static_cast<size_t>((desc_.k + blocking_.k - 1) / blocking_.k);
-  // Every panel of A has a vector of its own behind it, which packing may overwrite.
-  size_t a_bytes = rows * static_cast<size_t>(blocking_.k) * 4 +
-                   static_cast<size_t>(blocking_.a_outer) * kAlignment;
+  const int64_t steps = family_->steps(desc_.k);
+  const auto k_blocks = static_cast<size_t>((steps + blocking_.k - 1) / blocking_.k);
+  auto a_bytes = static_cast<size_t>(blocking_.a_outer * a_panel_bytes());
   if (is_by_groups) a_bytes *= k_blocks;
   if (reads_a_directly_) a_bytes = 0;
-  const size_t b_bytes =
-      desc_.is_packed ? 0 : b_panels * width * static_cast<size_t>(blocking_.k) * 4;
-  const bool needs_partials = k_blocks > 1 && !partials_lie_in_c_;
-  const size_t partial_bytes = needs_partials ? rows * b_panels * width * 4 : 0;
+  const size_t b_bytes = desc_.is_packed ? 0 : b_panels * static_cast<size_t>(b_panel_bytes());
+  layout_.keeps_partials = k_blocks > 1 && !partials_lie_in_c_;
+  const auto tile = static_cast<size_t>(family_->rows * family_->columns() * 4);
+  const size_t partial_bytes =
+      layout_.keeps_partials ? tile * static_cast<size_t>(blocking_.a_outer) * b_panels : 0;
+  const int cores = std::max(profile.cores, 1);
+  const bool is_tiled = family_->arithmetic == Arithmetic::kTile && !layout_.keeps_partials;
   layout_.slots = align_up(a_bytes);
   layout_.partial = align_up(b_bytes);
   layout_.slot_bytes = layout_.partial + align_up(partial_bytes);
-  layout_.slot_count = is_by_groups ? std::max(profile.cores, 1) : 1;
-  workspace_bytes_ = layout_.slots + layout_.slot_bytes * static_cast<size_t>(layout_.slot_count);
+  layout_.own_bytes = is_tiled ? static_cast<int64_t>(tile) : 0;
+  if (is_by_groups || is_tiled) layout_.own_count = cores;
+  const size_t slots = is_by_groups ? static_cast<size_t>(cores) : 1;
+  layout_.own = static_cast<int64_t>(layout_.slots + layout_.slot_bytes * slots);
+  workspace_bytes_ = static_cast<size_t>(layout_.own + layout_.own_bytes * cores);
 }
 
 }  // namespace nrd::gemm

@@ -7,6 +7,7 @@
 
 #include "gemm/blocking.h"
 #include "gemm/epilogue.h"
+#include "gemm/micro_kernel.h"
 #include "gemm/packer.h"
 
 namespace nrd::gemm {
@@ -49,15 +50,22 @@ class Product {
  private:
   friend class Run;
   Product() = default;
+  Expected<void> make_packers(const jit::Target& target);
   Expected<void> make_kernels(const jit::Target& target);
+  int tile_prefetch_lines() const;
+  int64_t a_panel_bytes() const;
+  int64_t b_panel_bytes() const;
   void lay_out_workspace(const DeviceProfile& profile);
 
-  // The workspace: packed A, then slots of packed B and, behind that, partial results. A slot
-  // belongs to one thread; by blocks there is one, and all threads share it.
+  // The workspace: packed A; then slots of packed B and, behind that, partial results; then what
+  // is each thread's own, a tile on its way to C. By groups a slot belongs to one thread, by blocks
+  // there is one, and all threads share it.
   struct Layout {
     size_t slots = 0, slot_bytes = 0;
-    size_t partial = 0;  // in a slot
-    int slot_count = 1;
+    size_t partial = 0;           // in a slot
+    bool keeps_partials = false;  // in the slots
+    int64_t own = 0, own_bytes = 0;
+    int own_count = 0;  // threads that there is room for; 0: any number
   };
 
   ProductDesc desc_;
@@ -69,6 +77,9 @@ class Product {
   bool partials_lie_in_c_ = false;
   // [wide or narrow panel of A][full or last panel of B]
   std::array<std::array<jit::Code::Entry, 2>, 2> kernels_{};
+  // Of a thread, before its first tile and after its last; null but for AMX.
+  jit::Code::Entry configure_tiles_ = nullptr, release_tiles_ = nullptr;
+  TileArgs tiles_;
   Layout layout_;
   size_t workspace_bytes_ = 0;
 };

@@ -25,19 +25,29 @@ namespace {
 
 // How far in front of a stream of B: the latency of memory at its full rate (100 ns x 40 GB/s).
 constexpr int64_t kAhead = 4096;
+// Tiles take 2 KB a step: as many steps as the latency lasts.
+constexpr int64_t kAheadOfTiles = 16384;
 // Work below this is not worth waking a thread for: some microseconds of multiply-adds.
 constexpr double kFlopsAThread = 1e6;
 constexpr int64_t kTasksAThread = 16;
 
+// What a thread needs to do in front of its tasks and behind them.
+struct Around {
+  jit::Code::Entry before = nullptr, after = nullptr;
+  const void* argument = nullptr;
+};
+
 // body(slot, task) for each task once; a slot serves one thread at a time.
 template <class Body>
-void run_tasks(const Exec& exec, int threads, int64_t tasks, Body body) {
+void run_tasks(const Exec& exec, int threads, int64_t tasks, const Around& around, Body body) {
   std::atomic<int64_t> next{0};
   parallel_for(Exec{threads, exec.executor}, std::min<int64_t>(threads, tasks), 1,
                [&](int64_t slot, int64_t) {
+                 if (around.before != nullptr) around.before(around.argument);
                  for (int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
                    body(slot, t);
                  }
+                 if (around.after != nullptr) around.after(around.argument);
                });
 }
 
@@ -56,27 +66,28 @@ class Run {
         d_(product.desc_),
         args_(args),
         workspace_(static_cast<char*>(workspace)),
-        exec_(exec) {
+        exec_(exec),
+        all_steps_(product.family_->steps(product.desc_.k)) {
     const double flops = 2.0 * static_cast<double>(d_.m) * static_cast<double>(d_.n) *
                          static_cast<double>(std::max<int64_t>(d_.k, 1));
     threads_ =
         static_cast<int>(std::clamp(flops / kFlopsAThread, 1.0, std::max(exec.threads, 1) * 1.0));
+    if (product.layout_.own_count > 0) threads_ = std::min(threads_, product.layout_.own_count);
   }
 
   void by_groups() {
-    threads_ = std::min(threads_, p_.layout_.slot_count);
     const Blocking& size = p_.blocking_;
-    const int64_t k_blocks = (d_.k + size.k - 1) / size.k;
+    const int64_t k_blocks = (all_steps_ + size.k - 1) / size.k;
     const int64_t groups = (p_.columns_.panels + size.b_block - 1) / size.b_block;
     for (int64_t i = 0; i < p_.rows_.panels; i += size.a_outer) {
       const int64_t i_end = std::min(i + size.a_outer, p_.rows_.panels), panels = i_end - i;
       if (!p_.reads_a_directly_) {
-        run_tasks(exec_, threads_, k_blocks * panels, [&](int64_t, int64_t task) {
+        run_tasks(exec_, threads_, k_blocks * panels, {}, [&](int64_t, int64_t task) {
           const int64_t k = task / panels * size.k;
-          pack_a(i + task % panels, i, k, std::min(size.k, d_.k - k), a_block(i, i_end, k));
+          pack_a(i + task % panels, i, k, std::min(size.k, all_steps_ - k), a_block(i, i_end, k));
         });
       }
-      run_tasks(exec_, threads_, groups, [&](int64_t slot, int64_t task) {
+      run_tasks(exec_, threads_, groups, tiles(), [&](int64_t slot, int64_t task) {
         const int64_t j = task * size.b_block;
         group(slot, i, i_end, j, std::min(j + size.b_block, p_.columns_.panels));
       });
@@ -104,23 +115,25 @@ class Run {
     int64_t first_i, first_j;  // of what is packed
     const char* a;
     char* slot;
+    int64_t thread;
   };
+
+  Around tiles() const { return {p_.configure_tiles_, p_.release_tiles_, &p_.tiles_}; }
 
   // At least once: without any k the epilogue of zeros is the result.
   template <class Body>
   void for_each_block_of_k(Body body) {
     int64_t k = 0;
     do {
-      body(k, std::min(p_.blocking_.k, d_.k - k));
+      body(k, std::min(p_.blocking_.k, all_steps_ - k));
       k += p_.blocking_.k;
-    } while (k < d_.k);
+    } while (k < all_steps_);
   }
 
   // ---- where packed panels are ----
 
   int64_t a_offset(int64_t panel, int64_t first) const {
-    const int64_t rows = p_.rows_.begin(panel) - p_.rows_.begin(first);
-    return rows * p_.blocking_.k * 4 + (panel - first) * 64;
+    return (panel - first) * p_.a_panel_bytes();
   }
   // By groups: the block of k that begins at k.
   char* a_block(int64_t i, int64_t i_end, int64_t k) const {
@@ -133,10 +146,30 @@ class Run {
     return workspace_ + p_.layout_.slots + p_.layout_.slot_bytes * static_cast<size_t>(slot);
   }
   char* b_in_slot(char* slot, int64_t panel) const {
-    return slot + panel * p_.blocking_.k * p_.family_->columns() * 4;
+    return slot + panel * p_.b_panel_bytes();
+  }
+  int64_t b_steps_bytes(int64_t steps) const {
+    return steps * p_.family_->columns() * p_.family_->step_bytes();
   }
   const char* packed_b(int64_t panel, int64_t k) const {
-    return static_cast<const char*>(args_.b) + (panel * d_.k + k) * p_.family_->columns() * 4;
+    return static_cast<const char*>(args_.b) + b_steps_bytes(panel * all_steps_ + k);
+  }
+  // Of B's columns, behind the panel in a slot, behind all panels of a packed matrix.
+  int32_t* sums_in_slot(char* slot, int64_t panel) const {
+    if (!p_.family_->offsets(d_.a)) return nullptr;
+    return reinterpret_cast<int32_t*>(b_in_slot(slot, panel) + b_steps_bytes(p_.blocking_.k));
+  }
+  const int32_t* sums_at(const Part& part, int64_t panel) const {
+    if (!p_.family_->offsets(d_.a)) return nullptr;
+    if (!d_.is_packed) return sums_in_slot(part.slot, panel - part.first_j);
+    static constexpr int32_t kNone[64] = {};
+    if (part.k > 0) return kNone;  // those of a packed matrix are of all k
+    const char* sums = static_cast<const char*>(args_.b) +
+                       b_steps_bytes(p_.columns_.panels * all_steps_);
+    return reinterpret_cast<const int32_t*>(sums) + panel * p_.family_->columns();
+  }
+  void pack_b(int64_t panel, int64_t k, int64_t steps, char* slot, int64_t place) const {
+    p_.pack_b_.pack(args_.b, panel, k, steps, b_in_slot(slot, place), sums_in_slot(slot, place));
   }
   const char* b_at(const Part& part, int64_t panel, int64_t k) const {
     return d_.is_packed ? packed_b(panel, k) : b_in_slot(part.slot, panel - part.first_j);
@@ -146,10 +179,10 @@ class Run {
 
   void group(int64_t slot, int64_t i, int64_t i_end, int64_t j, int64_t j_end) {
     for_each_block_of_k([&](int64_t k, int64_t steps) {
-      Part part = {i, i_end, j, j_end, k, steps, i, j, a_block(i, i_end, k), slot_at(slot)};
+      Part part = {i, i_end, j, j_end, k, steps, i, j, a_block(i, i_end, k), slot_at(slot), slot};
       if (p_.reads_a_directly_) part.a = static_cast<const char*>(args_.a) + 4 * k;
       for (int64_t jj = j; jj < j_end && !d_.is_packed; jj++) {
-        p_.pack_b_.pack(args_.b, jj, k, steps, b_in_slot(part.slot, jj - j));
+        pack_b(jj, k, steps, part.slot, jj - j);
       }
       for (; part.i < i_end; part.i = part.i_end) {
         part.i_end = std::min(part.i + p_.blocking_.a_block, i_end);
@@ -162,9 +195,9 @@ class Run {
 
   void pack_block(int64_t i, int64_t i_end, int64_t j, int64_t j_end, int64_t k, int64_t steps) {
     const int64_t b_panels = d_.is_packed ? 0 : j_end - j;
-    run_tasks(exec_, threads_, b_panels + i_end - i, [&](int64_t, int64_t task) {
+    run_tasks(exec_, threads_, b_panels + i_end - i, {}, [&](int64_t, int64_t task) {
       if (task >= b_panels) return pack_a(i + task - b_panels, i, k, steps, workspace_);
-      p_.pack_b_.pack(args_.b, j + task, k, steps, b_in_slot(slot_at(0), task));
+      pack_b(j + task, k, steps, slot_at(0), task);
     });
   }
 
@@ -174,11 +207,11 @@ class Run {
     int64_t width = j_end - j;
     if (threads_ > 1) width = std::max<int64_t>(width * a_blocks / (threads_ * kTasksAThread), 1);
     const int64_t groups = (j_end - j + width - 1) / width;
-    run_tasks(exec_, threads_, a_blocks * groups, [&](int64_t, int64_t task) {
+    run_tasks(exec_, threads_, a_blocks * groups, tiles(), [&](int64_t thread, int64_t task) {
       const int64_t i0 = i + task / groups * p_.blocking_.a_block;
       const int64_t j0 = j + task % groups * width;
       multiply({i0, std::min(i0 + p_.blocking_.a_block, i_end), j0, std::min(j0 + width, j_end), k,
-                steps, i, j, workspace_, slot_at(0)});
+                steps, i, j, workspace_, slot_at(0), thread});
     });
   }
 
@@ -186,26 +219,37 @@ class Run {
 
   void multiply(const Part& part) const {
     MicroKernelArgs args = block_args(part.k, part.steps);
-    const int64_t width = p_.blocking_.b_block * p_.family_->columns();
+    const int64_t columns = p_.family_->columns();
+    const int64_t width = p_.layout_.keeps_partials ? p_.blocking_.b_block * columns : columns;
     if (!p_.partials_lie_in_c_) args.partial_row = width * 4;
     for (int64_t j = part.j; j < part.j_end; j++) {
       const bool ends = j + 1 == part.j_end;
       args.b = b_at(part, j, part.k);
+      args.sums = sums_at(part, j);
       // Behind the last panel come the next steps of the first.
       const char* next = ends ? b_at(part, part.j, part.k + part.steps) : b_at(part, j + 1, part.k);
       for (int64_t i = part.i; i < part.i_end; i++) {
-        const bool is_first = i == part.i, is_last = i + 1 == part.i_end;
+        const bool is_last = i + 1 == part.i_end;
         args.a = part.a + a_offset(i, part.first_i);
-        args.prefetch = is_first ? static_cast<const char*>(args.b) + kAhead : args.b;
-        if (is_last && !is_first) args.prefetch = next;
-        if (!p_.partials_lie_in_c_) {
-          const int64_t row = p_.rows_.begin(i) - p_.rows_.begin(part.first_i);
-          args.partial = reinterpret_cast<float*>(part.slot + p_.layout_.partial) + row * width +
-                         (j - part.first_j) * p_.family_->columns();
+        args.prefetch = prefetch_at(part, i, static_cast<const char*>(args.b), next);
+        if (p_.layout_.keeps_partials) {
+          const int64_t row = (i - part.first_i) * p_.family_->rows;
+          args.partial = part.slot + p_.layout_.partial +
+                         (row * width + (j - part.first_j) * columns) * 4;
+        } else if (!p_.partials_lie_in_c_) {
+          args.partial = workspace_ + p_.layout_.own + p_.layout_.own_bytes * part.thread;
         }
         tile(args, i, j, is_last ? part.i : i + 1, is_last ? j + 1 : j);
       }
     }
+  }
+
+  // What panel i of A announces while it meets a panel of B.
+  const char* prefetch_at(const Part& part, int64_t i, const char* b, const char* next) const {
+    const bool is_first = i == part.i, is_last = i + 1 == part.i_end;
+    if (p_.configure_tiles_ == nullptr) return is_first ? b + kAhead : is_last ? next : b;
+    if (part.i + 1 == part.i_end) return b + kAheadOfTiles;
+    return next + (i - part.i) * part.steps * p_.tile_prefetch_lines() * 64;
   }
 
   // ---- one tile ----
@@ -215,7 +259,7 @@ class Run {
     args.helpers = jit::helper_table();
     args.steps = steps;
     args.is_first = k == 0;
-    args.is_last = k + steps >= d_.k;
+    args.is_last = k + steps >= all_steps_;
     const auto size = static_cast<int64_t>(byte_size(d_.epilogue.out));
     args.c_row = d_.c_row * size;
     args.c_column = d_.c_column * size;
@@ -234,7 +278,7 @@ class Run {
     args.c = c_at(args, i, j);
     args.next_c = c_at(args, next_i, next_j);
     if (p_.partials_lie_in_c_) {
-      args.partial = static_cast<float*>(args.c);
+      args.partial = args.c;
       args.partial_row = args.c_row;
     }
     for (size_t o = 0; o < d_.epilogue.operands.size(); o++) {
@@ -251,6 +295,7 @@ class Run {
   const ProductArgs& args_;
   char* workspace_;
   const Exec& exec_;
+  int64_t all_steps_;
   int threads_;
 };
 

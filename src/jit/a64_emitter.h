@@ -89,6 +89,8 @@ class A64Emitter final : public Emitter<a64::Assembler> {
   void bitwise(const Inst& inst);
   void maximum(const Inst& inst);
   void multiply_add(const Inst& inst);
+  void add_products(const Inst& inst);
+  void pair(const Inst& inst);
   void shift(const Inst& inst);
   void shift_by_lane(const Inst& inst);
   void fold(const Inst& inst);

@@ -35,6 +35,7 @@ Needs neon_needs(const Inst& inst) {
       if (inst.dst == inst.c) return {};
       return result_apart(inst);
     case Op::kFms: return result_apart(inst);
+    case Op::kDotI16: return {.vectors = 2};
     case Op::kMax:
     case Op::kMin:
       if (inst.lane == Lane::kI32) return {};

@@ -67,9 +67,9 @@ void A64Emitter::emit_scalar(const Inst& inst) {
     case Op::kGShl:
     case Op::kGSar: gpr_shift(inst, to); break;
     case Op::kPrefetch: {
-      // prfm pldl1keep, [register], which the assembler does not know.
+      // prfm pldl1keep (pldl2keep), [register], which the assembler does not know.
       const Gp at = address_register(inst.mem);
-      a_.embedUInt32(0xf9800000u | at.id() << 5);
+      a_.embedUInt32(0xf9800000u | at.id() << 5 | static_cast<uint32_t>(inst.imm) << 1);
       break;
     }
     case Op::kFence: break;  // its stores are plain ones

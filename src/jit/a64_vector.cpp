@@ -87,6 +87,35 @@ void A64Emitter::multiply_add(const Inst& inst) {
   move(to, sum);
 }
 
+// The result is c's own register.
+void A64Emitter::add_products(const Inst& inst) {
+  constexpr Lane kI32 = Lane::kI32;
+  const Vec a = use(inst.a, kI32), b = use(inst.b, kI32), to = use(inst.c, kI32);
+  switch (inst.op) {
+    case Op::kDotI16: {
+      const Vec low = temporary(kI32), high = temporary(kI32);
+      a_.smull(low.s4(), a.h4(), b.h4());
+      a_.smull2(high.s4(), a.h8(), b.h8());
+      a_.addp(low.s4(), low.s4(), high.s4());
+      a_.add(to.s4(), to.s4(), low.s4());
+      break;
+    }
+    case Op::kDotLane:
+      a_.sdot(to.s4(), a.b16(), b.b4(static_cast<uint32_t>(inst.imm)));
+      break;
+    case Op::kMatrixI8:
+      if (inst.imm != 0) {
+        a_.usmmla(to.s4(), a.b16(), b.b16());
+      } else {
+        a_.smmla(to.s4(), a.b16(), b.b16());
+      }
+      break;
+    case Op::kMatrixBF16: a_.bfmmla(to.s4(), a.h8(), b.h8()); break;
+    default: return fail("a product that this machine has not");
+  }
+  move(define(inst.dst, kI32), to);
+}
+
 void A64Emitter::shift(const Inst& inst) {
   const Vec a = use(inst.a, Lane::kI32), to = define(inst.dst, Lane::kI32);
   if (inst.imm == 0) return move(to, a);
@@ -108,6 +137,12 @@ void A64Emitter::shift_by_lane(const Inst& inst) {
   a_.neg(count, b);
   a_.emit(inst.op == Op::kShrV ? Id::kIdUshl_v : Id::kIdSshl_v, define(inst.dst, Lane::kI32), a,
           count);
+}
+
+void A64Emitter::pair(const Inst& inst) {
+  const Vec a = use(inst.a, inst.lane).d2(), b = use(inst.b, inst.lane).d2();
+  const Vec to = define(inst.dst, inst.lane).d2();
+  a_.emit(inst.op == Op::kPairLow ? Id::kIdZip1_v : Id::kIdZip2_v, to, a, b);
 }
 
 void A64Emitter::fold(const Inst& inst) {
@@ -201,6 +236,14 @@ void A64Emitter::emit_vector(const Inst& inst) {
     case Op::kFnma:
     case Op::kFms:
     case Op::kFmaLane: return multiply_add(inst);
+    case Op::kDotI16:
+    case Op::kDotU8:
+    case Op::kDotBF16:
+    case Op::kDotLane:
+    case Op::kMatrixI8:
+    case Op::kMatrixBF16: return add_products(inst);
+    case Op::kPairLow:
+    case Op::kPairHigh: return pair(inst);
     case Op::kMax:
     case Op::kMin: return inst.lane == Lane::kI32 ? binary(inst) : maximum(inst);
     case Op::kSqrt: return unary(inst, Id::kIdFsqrt_v);

@@ -118,6 +118,15 @@ V Builder::fma_lane(V a, V b, int lane, V c, V into) {
   return define(inst, into);
 }
 
+void Builder::add_products(Op op, V a, V b, V sum, int imm) {
+  Inst inst = make(op);
+  inst.a = a.id;
+  inst.b = b.id;
+  inst.c = sum.id;
+  inst.imm = imm;
+  define(inst, sum);
+}
+
 V Builder::shift(Op op, V a, int count, V into) {
   Inst inst = make(op, Lane::kI32);
   inst.a = a.id;
@@ -343,11 +352,26 @@ void Builder::branch_any(M m, Label label) {
 
 void Builder::loop_begin() { append(make(Op::kLoopBegin)); }
 void Builder::loop_end() { append(make(Op::kLoopEnd)); }
+void Builder::tile(Op op, int tile, Mem mem) {
+  Inst inst = make(op);
+  inst.mem = mem;
+  inst.imm = tile;
+  append(inst);
+}
+
+void Builder::tile_dot(DType dtype, int sum, int a, int b) {
+  Inst inst = make(Op::kTileDot);
+  inst.dtype = dtype;
+  inst.imm = sum + 8 * a + 64 * b;
+  append(inst);
+}
+
 void Builder::fence() { append(make(Op::kFence)); }
 void Builder::ret() { append(make(Op::kReturn)); }
 
-void Builder::prefetch(Mem mem) {
+void Builder::prefetch(Mem mem, bool is_to_l2) {
   Inst inst = make(Op::kPrefetch);
+  inst.imm = is_to_l2;
   inst.mem = mem;
   append(inst);
 }

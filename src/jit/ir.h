@@ -80,6 +80,13 @@ enum class Op : uint8_t {
   kFnma,     // c - a*b
   kFms,      // a*b - c
   kFmaLane,  // a * lane `imm` of b + c, f32; only where target.has_lane_fma
+  // Products of groups, added to c by lane; dst is c. Only where the ISA's features have them.
+  kDotI16,      // two i16 of a and b, i32 sums; every ISA has it
+  kDotU8,       // four u8 of a, four i8 of b, i32 sums (VNNI)
+  kDotBF16,     // two bf16, f32 sums
+  kDotLane,     // four i8 of a, four i8 of lane `imm` of b, i32 sums (NEON)
+  kMatrixI8,    // 2x8 i8 (imm 1: u8) of a times 8x2 i8 of b, a 2x2 of i32 sums (NEON)
+  kMatrixBF16,  // 2x4 bf16 of a times 4x2 of b, a 2x2 of f32 sums (NEON)
   kMax,
   kMin,  // a > b ? a : b, a < b ? a : b (f32, f64: second where unordered or equal; i32)
   kFloor,
@@ -112,6 +119,8 @@ enum class Op : uint8_t {
   kOdd,  // lanes 0 2 4 .. (1 3 5 ..) of a then of b
   kZipLow,
   kZipHigh,    // a0 b0 a1 b1 .., first half, second half
+  kPairLow,
+  kPairHigh,   // lanes 0 1 (2 3) of a, then of b; vectors of four lanes
   kSelect,     // m ? a : b
   kCallLanes,  // helper `imm` of the block on each lane of a (and b); see Helper
   // mask
@@ -147,7 +156,15 @@ enum class Op : uint8_t {
   kBranchAny,  // to label if any lane of the mask is set
   kLoopBegin,
   kLoopEnd,   // brackets a backward jump's region, properly nested
-  kPrefetch,  // mem, imm 0: to L1
+  kPrefetch,  // mem; imm 0: to L1, 1: to L2
+  // Tiles of AMX, by number; the program names them itself. In mem, index is the bytes from row to
+  // row.
+  kTileConfig,   // mem: 64 bytes
+  kTileRelease,
+  kTileZero,     // tile imm
+  kTileLoad,
+  kTileStore,    // tile imm
+  kTileDot,      // tile imm % 8 += tile imm / 8 % 8 * tile imm / 64; dtype of the first: bf16 i8 u8
   kFence,     // after non-temporal stores
   kReturn,
 };
@@ -218,6 +235,7 @@ class Builder {
   V op2(Op op, Lane lane, V a, V b, V into = {});
   V op3(Op op, Lane lane, V a, V b, V c, V into = {});
   V fma_lane(V a, V b, int lane, V c, V into = {});
+  void add_products(Op op, V a, V b, V sum, int imm = 0);  // kDotI16 ... kMatrixBF16
   V shift(Op op, V a, int count, V into = {});
   V fold(Lane lane, V a, int distance);
   V lookup(V index, const std::array<float, 16>& table);
@@ -257,8 +275,10 @@ class Builder {
   void branch_any(M m, Label label);
   void loop_begin();
   void loop_end();
+  void tile(Op op, int tile, Mem mem = {});  // kTileConfig ... kTileStore
+  void tile_dot(DType dtype, int sum, int a, int b);
   void fence();
-  void prefetch(Mem mem);
+  void prefetch(Mem mem, bool is_to_l2 = false);
   void ret();
   G block();  // the argument of the generated function
 

@@ -40,6 +40,12 @@ constexpr OpInfo kOps[] = {
     {"fnma", 'v', 'v', 'v', 'v'},
     {"fms", 'v', 'v', 'v', 'v'},
     {"fma_lane", 'v', 'v', 'v', 'v'},
+    {"dot_i16", 'v', 'v', 'v', 'v'},
+    {"dot_u8", 'v', 'v', 'v', 'v'},
+    {"dot_bf16", 'v', 'v', 'v', 'v'},
+    {"dot_lane", 'v', 'v', 'v', 'v'},
+    {"matrix_i8", 'v', 'v', 'v', 'v'},
+    {"matrix_bf16", 'v', 'v', 'v', 'v'},
     {"max", 'v', 'v', 'v', '-'},
     {"min", 'v', 'v', 'v', '-'},
     {"floor", 'v', 'v', '-', '-'},
@@ -72,6 +78,8 @@ constexpr OpInfo kOps[] = {
     {"odd", 'v', 'v', 'v', '-'},
     {"zip_low", 'v', 'v', 'v', '-'},
     {"zip_high", 'v', 'v', 'v', '-'},
+    {"pair_low", 'v', 'v', 'v', '-'},
+    {"pair_high", 'v', 'v', 'v', '-'},
     {"select", 'v', 'v', 'v', '-'},
     {"call_lanes", 'v', 'v', 'o', '-'},
     {"compare", 'm', 'v', 'v', '-'},
@@ -105,6 +113,12 @@ constexpr OpInfo kOps[] = {
     {"loop_begin", '-', '-', '-', '-'},
     {"loop_end", '-', '-', '-', '-'},
     {"prefetch", '-', '-', '-', '-', true},
+    {"tile_config", '-', '-', '-', '-', true},
+    {"tile_release", '-', '-', '-', '-'},
+    {"tile_zero", '-', '-', '-', '-'},
+    {"tile_load", '-', '-', '-', '-', true},
+    {"tile_store", '-', '-', '-', '-', true},
+    {"tile_dot", '-', '-', '-', '-'},
     {"fence", '-', '-', '-', '-'},
     {"return", '-', '-', '-', '-'},
 };
@@ -120,6 +134,12 @@ bool prints_immediate(const Inst& inst) {
     case Op::kLookup:
     case Op::kCallLanes:
     case Op::kFmaLane:
+    case Op::kDotLane:
+    case Op::kMatrixI8:
+    case Op::kTileZero:
+    case Op::kTileLoad:
+    case Op::kTileStore:
+    case Op::kTileDot:
     case Op::kMaskConst:
     case Op::kGConst:
     case Op::kGLoad:

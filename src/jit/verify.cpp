@@ -107,9 +107,13 @@ class Verifier {
       fail("predicate {} of a branch", predicate_word(inst.predicate));
     }
     if (inst.op == Op::kGDiv && inst.use_imm && inst.imm <= 0) fail("divisor {}", inst.imm);
-    if (inst.op == Op::kFmaLane && (inst.imm < 0 || inst.imm >= program_.lanes)) {
-      fail("lane {}", inst.imm);
+    const bool takes_lane = inst.op == Op::kFmaLane || inst.op == Op::kDotLane;
+    if (takes_lane && (inst.imm < 0 || inst.imm >= program_.lanes)) fail("lane {}", inst.imm);
+    if (inst.op >= Op::kDotI16 && inst.op <= Op::kMatrixBF16 && inst.dst != inst.c) {
+      fail("products are added in place");
     }
+    const bool takes_tile = inst.op >= Op::kTileZero && inst.op <= Op::kTileStore;
+    if (takes_tile && (inst.imm < 0 || inst.imm >= 8)) fail("tile {}", inst.imm);
     if (inst.op == Op::kFold && !is_fold(inst.imm)) fail("distance {}", inst.imm);
     const bool has_table = inst.imm >= 0 && inst.imm < static_cast<int64_t>(program_.tables.size());
     if (inst.op == Op::kLookup && (!has_table || program_.lanes != 16)) fail("table {}", inst.imm);

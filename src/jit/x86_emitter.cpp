@@ -101,6 +101,7 @@ Needs x86_needs(const Inst& inst) {
     case Op::kLoad:
     case Op::kBroadcast: needs.vectors = inst.dtype == DType::kF8E4M3; break;
     case Op::kLoadStrided: needs.vectors = 2; break;
+    case Op::kDotI16: needs.vectors = 1; break;
     default: break;
   }
   return needs;
@@ -160,6 +161,32 @@ void X86Emitter::multiply_add(const Inst& inst) {
   }
 }
 
+// The result is c's own register.
+void X86Emitter::add_products(const Inst& inst) {
+  const int width = bytes(Lane::kI32);
+  const Vec a = use(inst.a, width), b = use(inst.b, width), sum = use(inst.c, width);
+  const Vec to = define(inst.dst, width);
+  switch (inst.op) {
+    case Op::kDotI16: {
+      const Vec products = temporary(width);
+      a_.vpmaddwd(products, a, b);
+      a_.vpaddd(to, sum, products);
+      return;
+    }
+    case Op::kDotU8:
+      move(to, sum);
+      // The narrow form belongs to another feature than the wide one.
+      if (masks_are_vectors()) a_.vex();
+      a_.vpdpbusd(to, a, b);
+      return;
+    case Op::kDotBF16:
+      move(to, sum);
+      a_.vdpbf16ps(to, a, b);
+      return;
+    default: return fail("a product that this machine has not");
+  }
+}
+
 void X86Emitter::fold(const Inst& inst) {
   const Vec a = use(inst.a, bytes(inst.lane));
   const Vec to = define(inst.dst, 16);
@@ -207,6 +234,9 @@ void X86Emitter::emit_vector(const Inst& inst) {
     case Op::kFma:
     case Op::kFnma:
     case Op::kFms: return multiply_add(inst);
+    case Op::kDotI16:
+    case Op::kDotU8:
+    case Op::kDotBF16: return add_products(inst);
     case Op::kSqrt: {
       const asmjit::Operand from = operand(inst.a, bytes(inst.lane));
       a_.emit(form(forms(inst.op), inst.lane), define(inst.dst, bytes(inst.lane)), from);

@@ -120,6 +120,7 @@ class X86Emitter : public Emitter<x86::Assembler> {
   void binary(const Inst& inst, const X86Forms& forms);
   void shift(const Inst& inst);
   void multiply_add(const Inst& inst);
+  void add_products(const Inst& inst);
   void fold(const Inst& inst);
   void splat(const Inst& inst);
   void constant(const Inst& inst);
@@ -138,6 +139,9 @@ class X86Emitter : public Emitter<x86::Assembler> {
   void store_strided(const Inst& inst);
   void gather(const Inst& inst);
   void skip_from_count(const Inst& inst, int lane, asmjit::Label done);
+
+  // x86_tiles.cpp
+  void tile(const Inst& inst);
 
   // x86_scalar.cpp
   void emit_scalar(const Inst& inst) override;

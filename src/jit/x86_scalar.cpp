@@ -80,8 +80,16 @@ void X86Emitter::emit_scalar(const Inst& inst) {
     case Op::kGMin:
     case Op::kGMax: gpr_min_max(inst, to); break;
     case Op::kGDiv: gpr_divide(inst, to); break;
-    case Op::kPrefetch: a_.prefetcht0(address(inst.mem)); break;
+    case Op::kPrefetch:
+      a_.emit(inst.imm == 0 ? Id::kIdPrefetcht0 : Id::kIdPrefetcht1, address(inst.mem));
+      break;
     case Op::kFence: a_.sfence(); break;
+    case Op::kTileConfig:
+    case Op::kTileRelease:
+    case Op::kTileZero:
+    case Op::kTileLoad:
+    case Op::kTileStore:
+    case Op::kTileDot: return tile(inst);
     default: gpr_binary(inst, to); break;
   }
   if (has_slot) a_.mov(small_slot(where(inst.dst).slot), to);

@@ -43,6 +43,7 @@ struct CycleRates {
   double amx_bf16 = 0;
   double amx_int8 = 0;
   std::string_view reason;
+  bool bf16_dot_pays = false;  // products of bf16 pairs run at more than the rate of f32
 };
 const CycleRates& cycle_rates_of(std::string_view microarchitecture);
 

@@ -108,8 +108,9 @@ DeviceProfile DeviceProfile::host(IsaSet isa) {
   profile.isa = isa;
   profile.cores = available_cores();
   profile.nominal_ghz = nominal_clock(profile.cpu);
-  profile.nominal =
-      nominal_peaks(cycle_rates_of(profile.microarchitecture), isa, profile.nominal_ghz);
+  const CycleRates& rates = cycle_rates_of(profile.microarchitecture);
+  profile.bf16_dot_pays = rates.bf16_dot_pays;
+  profile.nominal = nominal_peaks(rates, isa, profile.nominal_ghz);
   profile.nominal_dram_gbps = model.dram_gbps;
   profile.caches = host_caches();
   return profile;

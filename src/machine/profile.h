@@ -38,6 +38,7 @@ struct DeviceProfile {
   IsaSet isa;
   int cores = 1;                   // that this process may use
   double nominal_ghz = 0;          // 0 = unknown
+  bool bf16_dot_pays = false;      // dot products of bf16 beat widening to f32
   ArithmeticPeaks nominal;         // clock x operations a cycle of the microarchitecture
   double nominal_dram_gbps = 0;    // per socket, from the shipped table; 0 = unknown
   std::vector<CacheLevel> caches;  // nearest first, DRAM last

@@ -13,6 +13,7 @@ std::string_view numerics_word(Numerics n) {
     case Numerics::kPlain: return "plain";
     case Numerics::kAmx: return "amx";
     case Numerics::kInt8: return "int8";
+    case Numerics::kBf16Dot: return "bf16_dot";
   }
   return "plain";
 }

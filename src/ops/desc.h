@@ -24,8 +24,9 @@ struct OperandDesc {
   bool constant = false;  // its content does not change between runs: prepare may pack it
 };
 
-// How results may be rounded; a configuration moves inside a class, never across (DESIGN 9).
-enum class Numerics { kPlain, kAmx, kInt8 };
+// How results may be rounded. A kernel's class is a function of operator, dtypes, ISA and shape and
+// of no row count; a configuration moves inside a class, never across (DESIGN 9).
+enum class Numerics { kPlain, kAmx, kInt8, kBf16Dot };
 std::string_view numerics_word(Numerics n);
 
 struct Desc {
@@ -38,7 +39,6 @@ struct Desc {
   std::vector<std::string> choices;   // in the order of op->choices
   std::vector<int> types;             // rounding types, as nereid_dtype values
   Device device;
-  Numerics numerics = Numerics::kPlain;
   bool batch_invariant = false;
 
   const Signature* bound_signature = nullptr;  // of the variant; set by bind

@@ -66,7 +66,6 @@ Row make_row(const Case& c, const std::string& backend) {
   row.backend = backend;
   row.threads = c.spec.threads;
   row.cache = word(c.spec.cache);
-  row.numerics = numerics_word(c.desc.numerics);
   return row;
 }
 
@@ -109,6 +108,7 @@ class CaseRun {
           (*worker)->request({{"do", "load"}, {"case", to_json(spec)}});
       if (!loaded) return end(entry, loaded.error());
       entry.row.kernel = loaded->value("kernel", "");
+      entry.row.numerics = loaded->value("numerics", "");
       entry.row.isa = loaded->value("isa", "");
       if (!check(entry, **worker, spec)) return;
     }

@@ -80,7 +80,10 @@ nlohmann::json WorkerSession::load(const nlohmann::json& request) {
   Expected<KernelChoice> choice = registry_.select(backend_, case_->desc);
   if (!choice) return failed(choice.error());
   choice_ = *choice;
-  return {{"ok", true}, {"kernel", choice_.kernel->name()}, {"isa", choice_.kernel->isa()}};
+  return {{"ok", true},
+          {"kernel", choice_.kernel->name()},
+          {"isa", choice_.kernel->isa()},
+          {"numerics", numerics_word(choice_.kernel->numerics(case_->desc))}};
 }
 
 nlohmann::json WorkerSession::run_outputs() {

@@ -26,6 +26,7 @@ enum class Storage { kRows, kColumns, kSpaced };
 struct GemmCase {
   int64_t m = 1, n = 1, k = 1;
   DType a = DType::kF32, b = DType::kF32, c = DType::kF32;
+  Numerics numerics = Numerics::kPlain;
   Storage a_storage = Storage::kRows, b_storage = Storage::kRows, c_storage = Storage::kRows;
   bool is_integer = false;  // small integers: every sum is exact
   bool has_bias = false, has_beta = false, has_residual = false;
@@ -67,8 +68,11 @@ class GuardedMatrix {
     std::uniform_real_distribution<double> real(-1, 1);
     for (int64_t i = 0; i < rows_; i++) {
       for (int64_t j = 0; j < columns_; j++) {
-        set(i, j,
-            is_integer ? static_cast<double>(static_cast<int>(random() % 7) - 3) : real(random));
+        double value = real(random);
+        if (is_integer) value = static_cast<double>(static_cast<int>(random() % 7) - 3);
+        if (dtype_ == DType::kI8) value = static_cast<double>(static_cast<int>(random() % 256) - 128);
+        if (dtype_ == DType::kU8) value = static_cast<double>(random() % 256);
+        set(i, j, value);
       }
     }
   }
@@ -169,6 +173,7 @@ class GemmRun {
         const double expected = epilogue(sum, i, j, bound);
         const double unit = c_.c == DType::kF32 ? 0x1p-23 : c_.c == DType::kF16 ? 0x1p-11 : 0x1p-8;
         if (!c_.is_integer) bound += 4 * unit * std::abs(expected) + 1e-7;
+        if (c_.c == DType::kI32) bound = 0;
         const double got = c.at(i, j);
         if (std::abs(got - expected) <= bound) continue;
         return ::testing::AssertionFailure() << c_.text() << " on " << target_.isa << ": c[" << i
@@ -189,6 +194,7 @@ class GemmRun {
     ProductDesc desc;
     desc.m = c_.m, desc.n = c_.n, desc.k = c_.k;
     desc.a = c_.a, desc.b = c_.b;
+    desc.numerics = c_.numerics;
     desc.a_row = a_.row(), desc.a_column = a_.column();
     desc.b_row = b_.row(), desc.b_column = b_.column();
     desc.c_row = c.row(), desc.c_column = c.column();
@@ -228,7 +234,7 @@ class GemmRun {
 
   Buffer pack(bool is_packed) const {
     if (!is_packed) return {};
-    const Family& family = **find_family(target_, Numerics::kPlain);
+    const Family& family = **find_family(target_, profile_.isa, c_.numerics);
     const PackedLayout layout = *make_packed_layout(family, c_.b, c_.k, c_.n);
     Buffer packed = std::move(*Buffer::allocate(layout.bytes(), MemoryMode::kGuarded));
     const Matrix b = {b_.data(), c_.b, b_.row(), b_.column()};

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// src/gemm/tile_kernel.cpp: writes the micro-kernel of AMX: 32x32 of C in four tiles.
+//
+//   tiles of sums <- 0 or the partial result
+//   for each step (64 bytes of k): load two tiles of A and two of B, four products
+//   tiles of sums -> the partial result
+//   at the end of k: row by row, partial result -> epilogue -> C
+//
+// Tiles: 0 to 3 sums ([row tile][column tile]), 4 and 5 A, 6 and 7 B. Panels of at most 16 rows use
+// the first row of tiles alone; the rows of a panel are split evenly, because a product takes as
+// long as it has rows of A.
+// Bound: with many rows the products, 16 cycles each for 2 KB of operands, which only L1 delivers at
+// that rate (L2: about 60 %); with few rows the bandwidth of B.
+// B's next panel is announced to L2 while this one is used, evenly over the panels of A that it meets.
+// The unit works beside the vector pipes: the epilogue of one tile runs under the loads of the next.
+#include <cstddef>
+
+#include "gemm/epilogue_writer.h"
+#include "gemm/micro_kernel.h"
+
+namespace nrd::gemm {
+namespace {
+
+using jit::G;
+using jit::Lane;
+using jit::Mem;
+using jit::Op;
+using jit::V;
+
+constexpr int kTileRows = 16, kRowBytes = 64, kLine = 64;
+constexpr int kA = 4, kB = 6;
+constexpr Lane kF32 = Lane::kF32;
+
+class Writer {
+ public:
+  explicit Writer(const MicroKernelSpec& spec)
+      : spec_(spec),
+        lanes_(spec.family->lanes),
+        b_("gemm_tiles", *spec.target, spec.family->lanes),
+        rows_(TileRows::of(spec.panel_rows)),
+        column_tiles_(spec.vectors) {}
+
+  Expected<jit::Program> write() {
+    a_at_ = argument(offsetof(MicroKernelArgs, a));
+    b_at_ = argument(offsetof(MicroKernelArgs, b));
+    prefetch_at_ = argument(offsetof(MicroKernelArgs, prefetch));
+    partial_ = argument(offsetof(MicroKernelArgs, partial));
+    partial_row_ = argument(offsetof(MicroKernelArgs, partial_row));
+    start();
+    multiply();
+    move_sums(Op::kTileStore);
+    const jit::Label last = b_.label();
+    b_.branch(Predicate::kNe, argument(offsetof(MicroKernelArgs, is_last)), 0, last);
+    b_.ret();
+    b_.bind(last);
+    NRD_TRY(finish());
+    b_.ret();
+    return b_.take();
+  }
+
+ private:
+  G argument(size_t offset) { return b_.gload({b_.block(), {}, 1, static_cast<int64_t>(offset)}); }
+  int row_tiles() const { return rows_.second > 0 ? 2 : 1; }
+  void advance(G pointer, G bytes) { b_.gop(Op::kGAdd, pointer, bytes, pointer); }
+
+  void start() {
+    const jit::Label from_zero = b_.label(), done = b_.label();
+    b_.branch(Predicate::kNe, argument(offsetof(MicroKernelArgs, is_first)), 0, from_zero);
+    move_sums(Op::kTileLoad);
+    b_.jump(done);
+    b_.bind(from_zero);
+    for (int r = 0; r < row_tiles(); r++) {
+      for (int c = 0; c < column_tiles_; c++) b_.tile(Op::kTileZero, 2 * r + c);
+    }
+    b_.bind(done);
+  }
+
+  void move_sums(Op op) {
+    const G second = b_.gop(Op::kGAdd, partial_, b_.gop(Op::kGMul, partial_row_, rows_.first));
+    for (int r = 0; r < row_tiles(); r++) {
+      for (int c = 0; c < column_tiles_; c++) {
+        b_.tile(op, 2 * r + c, {r == 0 ? partial_ : second, partial_row_, 1, kRowBytes * c});
+      }
+    }
+  }
+
+  // Lines of C come from far away: the last block of k has them on their way, a row a step.
+  void multiply() {
+    row_ = b_.gconst(kRowBytes);
+    c_at_ = argument(offsetof(MicroKernelArgs, c));
+    const G c_row = argument(offsetof(MicroKernelArgs, c_row));
+    const G steps = argument(offsetof(MicroKernelArgs, steps));
+    const G is_last = argument(offsetof(MicroKernelArgs, is_last));
+    const G with_c = b_.gop(Op::kGMin, steps, b_.gop(Op::kGMul, is_last, spec_.rows));
+    b_.gop(Op::kGSub, steps, with_c, steps);
+    turns(steps, [] {});
+    turns(with_c, [&] {
+      const int bytes = spec_.vectors * lanes_ * static_cast<int>(byte_size(spec_.epilogue.out));
+      for (int at = 0; at < bytes; at += kLine) b_.prefetch({c_at_, {}, 1, at}, true);
+      advance(c_at_, c_row);
+    });
+  }
+
+  template <class More>
+  void turns(G count, More more) {
+    const jit::Label top = b_.label(), done = b_.label();
+    b_.branch(Predicate::kLe, count, 0, done);
+    b_.loop_begin();
+    b_.bind(top);
+    step();
+    more();
+    b_.gop(Op::kGSub, count, 1, count);
+    b_.branch(Predicate::kGt, count, 0, top);
+    b_.loop_end();
+    b_.bind(done);
+  }
+
+  void step() {
+    constexpr int kTileBytes = kTileRows * kRowBytes;
+    const int products = row_tiles() * column_tiles_;
+    int product = 0;
+    for (int r = 0; r < row_tiles(); r++) {
+      b_.tile(Op::kTileLoad, kA + r, {a_at_, row_, 1, int64_t{r} * rows_.first * kRowBytes});
+      for (int c = 0; c < column_tiles_; c++) {
+        if (r == 0) b_.tile(Op::kTileLoad, kB + c, {b_at_, row_, 1, int64_t{c} * kTileBytes});
+        b_.tile_dot(product_dtype(), 2 * r + c, kA + r, kB + c);
+        // Evenly between the products.
+        const int first = spec_.prefetch_lines * product / products;
+        const int end = spec_.prefetch_lines * ++product / products;
+        for (int i = first; i < end; i++) b_.prefetch({prefetch_at_, {}, 1, kLine * i}, true);
+      }
+    }
+    b_.gop(Op::kGAdd, a_at_, int64_t{kRowBytes} * (rows_.first + rows_.second), a_at_);
+    b_.gop(Op::kGAdd, b_at_, int64_t{2} * kTileBytes, b_at_);
+    b_.gop(Op::kGAdd, prefetch_at_, int64_t{kLine} * spec_.prefetch_lines, prefetch_at_);
+  }
+
+  DType product_dtype() const { return spec_.family->element == 2 ? DType::kBF16 : spec_.a; }
+
+  Expected<void> finish() {
+    const Epilogue& epilogue = spec_.epilogue;
+    jit::Tail tail;
+    if (spec_.has_tail) tail = b_.tail(argument(offsetof(MicroKernelArgs, tail)));
+    const G row = argument(offsetof(MicroKernelArgs, c));
+    const G stride = argument(offsetof(MicroKernelArgs, c_row));
+    G column;
+    if (!epilogue.is_contiguous) column = argument(offsetof(MicroKernelArgs, c_column));
+    EpilogueWriter steps(b_, epilogue, offsetof(MicroKernelArgs, operands));
+    const G left = b_.gconst(spec_.rows);
+    const jit::Label top = b_.label();
+    b_.loop_begin();
+    b_.bind(top);
+    for (int v = 0; v < spec_.vectors; v++) {
+      const jit::Tail* part = spec_.has_tail && v == spec_.vectors - 1 ? &tail : nullptr;
+      Expected<V> value = result(steps, v, part);
+      if (!value) return value.error();
+      store(row, column, v, *value, part);
+    }
+    advance(row, stride);
+    advance(partial_, partial_row_);
+    steps.next_row();
+    b_.gop(Op::kGSub, left, 1, left);
+    b_.branch(Predicate::kGt, left, 0, top);
+    b_.loop_end();
+    return {};
+  }
+
+  Expected<V> result(EpilogueWriter& steps, int vector, const jit::Tail* tail) {
+    const Mem at = {partial_, {}, 1, int64_t{4} * lanes_ * vector};
+    if (!spec_.family->sums_integers()) {
+      return steps.write(vector * lanes_, tail, b_.load(DType::kF32, kF32, at));
+    }
+    const V sums = b_.load(DType::kI32, Lane::kI32, at);
+    if (spec_.epilogue.out == DType::kI32) return sums;
+    return steps.write(vector * lanes_, tail, b_.op1(Op::kI32ToF32, kF32, sums));
+  }
+
+  void store(G row, G column, int vector, V value, const jit::Tail* tail) {
+    const DType out = spec_.epilogue.out;
+    const Lane lane = out == DType::kI32 ? Lane::kI32 : kF32;
+    if (spec_.epilogue.is_contiguous) {
+      const int64_t at = static_cast<int64_t>(byte_size(out)) * lanes_ * vector;
+      b_.store(out, lane, {row, {}, 1, at}, value, tail);
+      return;
+    }
+    const Mem at = {row, b_.gop(Op::kGMul, column, lanes_ * vector), 1, 0};
+    b_.store_strided(out, lane, at, column, value, tail);
+  }
+
+  const MicroKernelSpec& spec_;
+  int lanes_;
+  jit::Builder b_;
+  TileRows rows_;
+  int column_tiles_;
+  G a_at_, b_at_, c_at_, prefetch_at_, partial_, partial_row_, row_;
+};
+
+}  // namespace
+
+TileRows TileRows::of(int rows) {
+  if (rows <= kTileRows) return {rows, 0};
+  return {(rows + 1) / 2, rows / 2};
+}
+
+// Palette 1: bytes a row of each tile from byte 16 on, two bytes each; rows from byte 48 on.
+TileArgs tile_config(int rows) {
+  const TileRows split = TileRows::of(rows);
+  TileArgs args;
+  args.config[0] = 1;
+  const auto set = [&](int tile, int tile_rows) {
+    if (tile_rows == 0) return;
+    args.config[16 + 2 * tile] = kRowBytes;
+    args.config[48 + tile] = static_cast<uint8_t>(tile_rows);
+  };
+  for (int c = 0; c < 2; c++) {
+    set(c, split.first);
+    set(2 + c, split.second);
+    set(kB + c, kTileRows);
+  }
+  set(kA, split.first);
+  set(kA + 1, split.second);
+  return args;
+}
+
+jit::Program write_tile_configure(const jit::Target& target, bool is_release) {
+  jit::Builder b("gemm_tile_config", target, target.lanes(false));
+  if (is_release) {
+    b.tile(Op::kTileRelease, 0);
+  } else {
+    b.tile(Op::kTileConfig, 0, {b.block(), {}, 1, offsetof(TileArgs, config)});
+  }
+  b.ret();
+  return b.take();
+}
+
+Expected<jit::Program> write_tile_kernel(const MicroKernelSpec& spec) {
+  return Writer(spec).write();
+}
+
+}  // namespace nrd::gemm

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// tests/kernel/gemm_dot_test.cpp: the families of the GEMM engine whose panels hold bf16 and 8-bit
+// integers, each one that this machine can run: sizes, layouts, epilogues, guard pages, same bits.
+#include <gtest/gtest.h>
+
+#include "compiler/catalogue_traces.h"
+#include "gemm_case.h"
+
+namespace nrd::gemm {
+namespace {
+
+struct Param {
+  const jit::Target* target;
+  const Family* family;
+
+  std::string name() const {
+    const char* words[] = {"fma", "dot_i16", "dot_u8", "dot_lane", "dot_bf16", "matrix", "tile"};
+    return std::string(target->isa) + "_" + std::string(numerics_word(family->numerics)) + "_" +
+           words[static_cast<size_t>(family->arithmetic)];
+  }
+};
+
+// All but those of f32.
+std::vector<Param> params() {
+  const IsaSet isa = detect_isa();
+  std::vector<Param> all;
+  for (const jit::Target* target : jit::targets(isa)) {
+    for (const Family& family : families()) {
+      if (family.isa == target->isa && isa.contains(family.required) &&
+          family.numerics != Numerics::kPlain) {
+        all.push_back({target, &family});
+      }
+    }
+  }
+  return all;
+}
+
+class GemmDot : public ::testing::TestWithParam<Param> {
+ protected:
+  GemmDot() : host_(DeviceProfile::host(family().required)), tiny_(host_) {
+    tiny_.cores = 3;
+    tiny_.caches = {{"L1", 2 << 10, 1}, {"L2", 8 << 10, 1}, {"L3", 32 << 10, 4}, {"DRAM", 0, 1}};
+  }
+
+  const jit::Target& target() const { return *GetParam().target; }
+  const Family& family() const { return *GetParam().family; }
+
+  // Of the family's dtypes; c may be given.
+  GemmCase make(int64_t m, int64_t n, int64_t k) const {
+    GemmCase c = {.m = m, .n = n, .k = k};
+    c.numerics = family().numerics;
+    c.a = c.b = family().sums_integers() ? DType::kI8 : DType::kBF16;
+    c.c = family().sums_integers() ? DType::kI32 : DType::kF32;
+    return c;
+  }
+
+  // Right, and the same bits packed and plain, on 1, 2 and 3 threads, blocked in two ways; for
+  // integers with both signs of a.
+  void check(GemmCase c) const {
+    check_one(c);
+    if (!family().sums_integers()) return;
+    c.a = DType::kU8;
+    check_one(c);
+  }
+
+  void check_one(const GemmCase& c) const {
+    ASSERT_EQ(*find_family(target(), host_.isa, c.numerics), &family());
+    const GemmRun run(c, target(), host_);
+    const GuardedMatrix first = run.run(false, 1);
+    ASSERT_TRUE(run.check(first));
+    EXPECT_TRUE(GemmRun::same(first, run.run(true, 1))) << c.text() << ": packed";
+    for (int threads : {2, 3}) {
+      EXPECT_TRUE(GemmRun::same(first, run.run(threads == 2, threads)))
+          << c.text() << ": " << threads << " threads";
+    }
+    const GemmRun blocked(c, target(), tiny_);
+    EXPECT_TRUE(GemmRun::same(first, blocked.run(false, 3))) << c.text() << ": other blocks";
+    EXPECT_TRUE(GemmRun::same(first, blocked.run(true, 2))) << c.text() << ": other blocks, packed";
+  }
+
+  DeviceProfile host_, tiny_;
+};
+
+TEST_P(GemmDot, IsRightAtSmallSizes) {
+  const bool is_exhaustive = std::getenv("NEREID_TEST_EXHAUSTIVE") != nullptr;
+  for (int64_t m = 1; m <= 40; m++) {
+    for (int64_t n = 1; n <= 40; n++) {
+      // Every pair of sizes meets; k runs through all of its values several times.
+      for (int64_t k = is_exhaustive ? 1 : (m * 7 + n * 11) % 70 + 1; k <= 70;
+           k += is_exhaustive ? 1 : 70) {
+        GemmCase c = make(m, n, k);
+        if (family().sums_integers() && (m + n) % 2 == 0) c.a = DType::kU8;
+        const GemmRun run(c, target(), host_);
+        ASSERT_TRUE(run.check(run.run(false, 1)));
+        ASSERT_TRUE(run.check(run.run(true, 1)));
+      }
+    }
+  }
+}
+
+TEST_P(GemmDot, IsRightAroundBlockSizes) {
+  const int64_t rows = family().rows, columns = family().columns();
+  for (int64_t m : {rows - 1, rows, rows + 1, 2 * rows + 1, int64_t{127}, int64_t{130}}) {
+    for (int64_t n : {columns - 1, columns + 1, 3 * columns + 5}) {
+      for (int64_t k : {int64_t{0}, int64_t{1}, int64_t{511}, int64_t{1025}}) check(make(m, n, k));
+    }
+  }
+}
+
+TEST_P(GemmDot, TakesAnyStrides) {
+  const Storage all[] = {Storage::kRows, Storage::kColumns, Storage::kSpaced};
+  for (Storage a : all) {
+    for (Storage b : all) {
+      for (Storage c : all) {
+        for (int64_t m : {1, 5, 29, 135}) {
+          GemmCase one = make(m, 45, 67);
+          one.a_storage = a, one.b_storage = b, one.c_storage = c;
+          check(one);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(GemmDot, WritesAnyFloat) {
+  for (DType c : {DType::kF32, DType::kF16, DType::kBF16}) {
+    for (int64_t m : {1, 20, 140}) {
+      GemmCase one = make(m, 39, 75);
+      one.c = c;
+      one.has_bias = true;
+      // Of 8-bit integers f16 holds few sums.
+      if (c != DType::kF16 || !family().sums_integers()) check(one);
+    }
+  }
+}
+
+double relu_in_double(double x) { return x > 0 ? x : 0; }
+
+TEST_P(GemmDot, AppliesAnEpilogue) {
+  for (int64_t m : {2, 33, 150}) {
+    GemmCase one = make(m, 50, 1100);
+    one.c = DType::kF32;
+    one.has_beta = one.has_bias = true;
+    one.activation = catalogue_trace("relu");
+    one.activation_in_double = relu_in_double;
+    check(one);
+  }
+}
+
+TEST_P(GemmDot, UnpacksWhatItPacked) {
+  const DType dtype = make(1, 1, 1).b;
+  for (Storage storage : {Storage::kRows, Storage::kColumns, Storage::kSpaced}) {
+    GuardedMatrix b(37, 70, dtype, storage), back(37, 70, dtype, Storage::kRows);
+    b.fill(5, false);
+    const PackedLayout layout = *make_packed_layout(family(), dtype, 37, 70);
+    Expected<PackedMatrix> packed = PackedMatrix::make(
+        target(), layout, {b.data(), dtype, b.row(), b.column()}, {2, nullptr});
+    ASSERT_TRUE(packed);
+    unpack_b(layout, packed->data(), back.data());
+    EXPECT_EQ(back.values(), b.values());
+  }
+}
+
+TEST_P(GemmDot, RefusesOtherDtypes) {
+  ProductDesc desc = {.m = 4, .n = 4, .k = 4, .a = DType::kF32, .b = DType::kF32};
+  desc.numerics = family().numerics;
+  Expected<Product> product = Product::make(desc, target(), host_);
+  ASSERT_FALSE(product);
+  EXPECT_EQ(product.error().argument, "a");
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, GemmDot, ::testing::ValuesIn(params()),
+                         [](const auto& info) { return info.param.name(); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GemmDot);
+
+}  // namespace
+}  // namespace nrd::gemm
