@@ -23,9 +23,8 @@ void run(Session& session, const ExplainFlags& flags) {
     Expected<Case> c = make_case(spec);
     if (!c) fail(c.error());
     const Cost work = cost(c->desc);
-    std::cout << fmt::format(
-        "{}\n  signature  {}\n  cost       {:.4g} flop, {:.4g} bytes\n", c->text(),
-        c->desc.signature().text, work.flops, work.bytes());
+    std::cout << fmt::format("{}\n  signature  {}\n  cost       {:.4g} flop, {:.4g} bytes\n",
+                             c->text(), c->desc.signature().text, work.flops, work.bytes());
     for (const Explanation& line : registry.explain(c->desc, flags.backend))
       std::cout << fmt::format("  {} {:<10} {:<18} {:<9} {}\n",
                                line.chosen     ? "*"

@@ -85,8 +85,7 @@ class GemmKernel final : public Kernel {
     if (!desc.leading.empty()) {
       return refuse(desc, "leading axes", to_string(desc.leading), "none");
     }
-    Expected<const gemm::Family*> family =
-        gemm::find_family(target_, machine_.isa, numerics(desc));
+    Expected<const gemm::Family*> family = gemm::find_family(target_, machine_.isa, numerics(desc));
     if (!family) return family.error();
     const Operands at = operands_of(desc);
     return gemm::check_dtypes(**family, dtype(desc, at.a), dtype(desc, at.b));
@@ -131,8 +130,8 @@ class GemmKernel final : public Kernel {
     }
     Expected<gemm::Product> made = gemm::Product::make(product, target_, machine_.profile);
     if (!made) return made.error();
-    return std::unique_ptr<PreparedKernel>(
-        std::make_unique<PreparedProduct>(std::move(*made), std::move(packed), at, std::move(extras)));
+    return std::unique_ptr<PreparedKernel>(std::make_unique<PreparedProduct>(
+        std::move(*made), std::move(packed), at, std::move(extras)));
   }
 
  private:
@@ -149,7 +148,8 @@ class GemmKernel final : public Kernel {
   }
 
   Expected<gemm::PackedMatrix> pack(const gemm::ProductDesc& product, const void* b) const {
-    Expected<const gemm::Family*> family = gemm::find_family(target_, machine_.isa, product.numerics);
+    Expected<const gemm::Family*> family =
+        gemm::find_family(target_, machine_.isa, product.numerics);
     if (!family) return family.error();
     Expected<gemm::PackedLayout> layout =
         gemm::make_packed_layout(**family, product.b, product.k, product.n);

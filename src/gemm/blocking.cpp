@@ -54,8 +54,8 @@ Blocking choose_blocking(const Extents& extents, const Family& family,
     return std::max<int64_t>(bytes / (step * std::max<int64_t>(panel_steps, 1) * width), 1);
   };
   Blocking blocking;
-  int64_t most_steps = std::clamp(l2 / 2 / (step * kLeastPanels * family.rows),
-                                  kLeastBytes / step, kMostBytes / step);
+  int64_t most_steps = std::clamp(l2 / 2 / (step * kLeastPanels * family.rows), kLeastBytes / step,
+                                  kMostBytes / step);
   if (family.arithmetic == Arithmetic::kTile) {
     most_steps = std::max(kTileSteps, l2 / 2 / (step * family.rows * a_panels));
   }
@@ -66,8 +66,8 @@ Blocking choose_blocking(const Extents& extents, const Family& family,
     blocking.order = LoopOrder::kGroups;
     // One panel of A: B passes by whole, as long as A stays in L2.
     if (a_panels == 1 && extents.is_packed) {
-      blocking.k = even_part(steps, std::max(most_steps, l2 / 2 / (step * family.rows)),
-                             kStepsOfABlock);
+      blocking.k =
+          even_part(steps, std::max(most_steps, l2 / 2 / (step * family.rows)), kStepsOfABlock);
     }
     blocking.b_block = extents.m <= kFewRows ? 1 : kMostGroup;
     const int64_t groups = kGroupsACore * std::max(profile.cores, 1);

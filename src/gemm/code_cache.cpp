@@ -34,10 +34,9 @@ Expected<jit::Code::Entry> pack_kernel(const PackSpec& spec) {
 }
 
 Expected<jit::Code::Entry> tile_configure(const jit::Target& target, bool is_release) {
-  return find_or_make(is_release ? "tile_release" : "tile_config", target,
-                      [&]() -> Expected<jit::Program> {
-                        return write_tile_configure(target, is_release);
-                      });
+  return find_or_make(
+      is_release ? "tile_release" : "tile_config", target,
+      [&]() -> Expected<jit::Program> { return write_tile_configure(target, is_release); });
 }
 
 }  // namespace nrd::gemm

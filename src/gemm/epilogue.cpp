@@ -80,7 +80,8 @@ Expected<void> check_epilogue(const Epilogue& epilogue) {
                   fmt::format("at most {}", kEpilogueOperands));
   }
   const bool is_plain = epilogue.steps.empty() && epilogue.out == DType::kI32;
-  if (!widens(epilogue.out) && !is_plain) return refuse("c", std::string(word(epilogue.out)), "f32, f16, bf16");
+  if (!widens(epilogue.out) && !is_plain)
+    return refuse("c", std::string(word(epilogue.out)), "f32, f16, bf16");
   for (const Operand& operand : epilogue.operands) {
     if (widens(operand.dtype)) continue;
     return refuse("epilogue", std::string(word(operand.dtype)), "f32, f16, bf16");

@@ -44,15 +44,13 @@ struct Family {
   int64_t steps(int64_t k) const { return (k + depth - 1) / depth; }
   bool sums_integers() const { return numerics == Numerics::kInt8; }
   // Instructions that take unsigned (signed) bytes from A get the others with their top bit
-  // inverted; 128 times the sums of B's columns make up for it.
+  // inverted, 128 too large (small): 128 times the sums of B's columns make up for it.
   bool offsets() const {
     return arithmetic == Arithmetic::kDotU8 || arithmetic == Arithmetic::kDotLane;
   }
   bool offsets(DType a) const {
     return offsets() && (a == DType::kU8) != (arithmetic == Arithmetic::kDotU8);
   }
-  // Of the correction: A is 128 too large, or too small.
-  int offset_factor() const { return arithmetic == Arithmetic::kDotU8 ? -128 : 128; }
 };
 
 // All of them, best first for each target and class.

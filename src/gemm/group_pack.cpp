@@ -53,7 +53,8 @@ void pack(const GroupPanel& panel, const char* from, int64_t along_k, int64_t ac
       std::fill_n(to, int64_t{panel.width} * group, Out{0});
     }
     if (is_along_k && present == group) {
-      for (int w = 0; w < panel.valid; w++) move_group<In, Convert>(first + w * across, group, to + w * group);
+      for (int w = 0; w < panel.valid; w++)
+        move_group<In, Convert>(first + w * across, group, to + w * group);
     } else if (is_along_k) {
       for (int w = 0; w < panel.valid; w++) {
         for (int g = 0; g < present; g++) {
@@ -104,17 +105,6 @@ void pack_groups(const GroupPanel& panel, const void* from, int64_t along_k, int
   }
   if (panel.inverts_top_bit) return run(pack_by_group<uint8_t, uint8_t, InvertTopBit>);
   run(pack_by_group<uint8_t, uint8_t>);
-}
-
-void sum_columns(const int8_t* panel, int width, int group, int64_t groups, int factor,
-                 int32_t* sums) {
-  std::fill_n(sums, width, 0);
-  for (int64_t s = 0; s < groups; s++) {
-    for (int w = 0; w < width; w++) {
-      for (int g = 0; g < group; g++) sums[w] += *panel++;
-    }
-  }
-  for (int w = 0; w < width; w++) sums[w] *= factor;
 }
 
 }  // namespace nrd::gemm

@@ -21,8 +21,4 @@ struct GroupPanel {
 void pack_groups(const GroupPanel& panel, const void* from, int64_t along_k, int64_t across,
                  int64_t k, int64_t groups, void* to);
 
-// sums[w] = factor * the sum of column w, of a packed panel of i8.
-void sum_columns(const int8_t* panel, int width, int group, int64_t groups, int factor,
-                 int32_t* sums);
-
 }  // namespace nrd::gemm

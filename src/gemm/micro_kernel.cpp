@@ -121,10 +121,9 @@ class Writer {
   void add_correction() {
     const G at = argument(offsetof(MicroKernelArgs, sums));
     for (int v = 0; v < spec_.vectors; v++) {
-      const V correction =
-          b_.load(DType::kI32, Lane::kI32, {at, {}, 1, int64_t{4} * lanes_ * v});
+      const V correction = b_.load(DType::kI32, Lane::kI32, {at, {}, 1, int64_t{4} * lanes_ * v});
       for (int r = 0; r < spec_.rows; r++) {
-        b_.op2(Op::kAdd, Lane::kI32, sum(r, v), correction, sum(r, v));
+        b_.op2(Op::kSub, Lane::kI32, sum(r, v), correction, sum(r, v));
       }
     }
   }
@@ -192,8 +191,8 @@ class Writer {
       columns.push_back(load_b(b_step + int64_t{4} * lanes_ * v));
     }
     // One row may be the matrix itself, which ends where it ends.
-    const bool is_fma_by_lane = family_.arithmetic == Arithmetic::kFma &&
-                                spec_.target->has_lane_fma && spec_.rows > 1;
+    const bool is_fma_by_lane =
+        family_.arithmetic == Arithmetic::kFma && spec_.target->has_lane_fma && spec_.rows > 1;
     if (is_fma_by_lane || family_.arithmetic == Arithmetic::kDotLane) {
       return multiply_lanes(a_step, columns);
     }
@@ -304,8 +303,8 @@ std::string MicroKernelSpec::key() const {
   const bool sees_a = family->sums_integers();
   return fmt::format("{}/{}/{}/{}of{}x{}p{}{}{}/{}", target->isa, numerics_word(family->numerics),
                      static_cast<int>(family->arithmetic), rows, panel_rows, vectors,
-                     prefetch_lines, has_tail ? "t" : "",
-                     sees_a && a == DType::kU8 ? "u" : "", epilogue.key());
+                     prefetch_lines, has_tail ? "t" : "", sees_a && a == DType::kU8 ? "u" : "",
+                     epilogue.key());
 }
 
 Expected<jit::Program> write_micro_kernel(const MicroKernelSpec& spec) {

@@ -12,11 +12,11 @@ namespace nrd::gemm {
 struct MicroKernelSpec {
   const jit::Target* target = nullptr;
   const Family* family = nullptr;
-  int rows = 0;           // 1 .. family->rows
-  int panel_rows = 0;     // as the panel of A was packed: these, or some that do not count more
-  int vectors = 0;        // 1 .. family->vectors that hold columns of C; a panel of B is whole
-  bool has_tail = false;  // the last vector is not full
-  DType a = DType::kF32;  // as it was given, before packing
+  int rows = 0;            // 1 .. family->rows
+  int panel_rows = 0;      // as the panel of A was packed: these, or some that do not count more
+  int vectors = 0;         // 1 .. family->vectors that hold columns of C; a panel of B is whole
+  bool has_tail = false;   // the last vector is not full
+  DType a = DType::kF32;   // as it was given, before packing
   int prefetch_lines = 0;  // tiles: of `prefetch` a step
   Epilogue epilogue;
 
@@ -34,7 +34,7 @@ struct MicroKernelArgs {
   int64_t is_first = 1, is_last = 1;
   const int32_t* sums = nullptr;  // of the panel's columns, where the family corrects offsets
   void* partial = nullptr;        // f32 or i32
-  int64_t partial_row = 0;  // bytes from row to row, here and below
+  int64_t partial_row = 0;        // bytes from row to row, here and below
   void* c = nullptr;
   int64_t c_row = 0, c_column = 0;
   const void* next_c = nullptr;  // the tile after this one

@@ -150,7 +150,12 @@ class Writer {
         continue;
       }
       if (tail == nullptr) b_.prefetch({row, {}, 1, kAhead});
-      rows.push_back(b_.load(spec_.dtype, kF32, {row, {}, 1, 0}, tail));
+      V loaded = b_.load(spec_.dtype, kF32, {row, {}, 1, 0}, tail);
+      if (spec_.inverts_top_bits) {
+        const V top = b_.constant(jit::Lane::kI32, 0x80808080);
+        loaded = b_.op2(Op::kXor, jit::Lane::kI32, loaded, top);
+      }
+      rows.push_back(loaded);
       row = b_.gop(Op::kGAdd, row, across_);
     }
     return rows;
@@ -185,8 +190,8 @@ class Writer {
 }  // namespace
 
 std::string PackSpec::key() const {
-  return fmt::format("pack/{}/{}/{}/{}of{}", target->isa, word(dtype), static_cast<int>(source),
-                     width, step);
+  return fmt::format("pack/{}/{}/{}/{}of{}{}", target->isa, word(dtype), static_cast<int>(source),
+                     width, step, inverts_top_bits ? "i" : "");
 }
 
 Expected<jit::Program> write_pack_kernel(const PackSpec& spec) { return Writer(spec).write(); }

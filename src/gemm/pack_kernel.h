@@ -21,6 +21,7 @@ struct PackSpec {
   DType dtype = DType::kF32;
   PackSource source = PackSource::kStrided;
   int width = 0, step = 0;
+  bool inverts_top_bits = false;  // of each byte: a word is four of them
 
   std::string key() const;  // equal where the code is
 };

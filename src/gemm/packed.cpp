@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/convert.h"
+#include "gemm/column_sums.h"
 #include "gemm/packer.h"
 
 namespace nrd::gemm {
@@ -87,15 +88,16 @@ Expected<void> pack_b(const jit::Target& target, const PackedLayout& layout, con
                       void* to, const Exec& exec) {
   const Family& family = *layout.family;
   const Cut cut = Cut::full(layout.n, family.columns());
-  Expected<Packer> packer =
-      Packer::of_b(target, family, {b.dtype, b.row, b.column, layout.k}, cut);
+  Expected<Packer> packer = Packer::of_b(target, family, {b.dtype, b.row, b.column, layout.k}, cut);
   if (!packer) return packer.error();
+  Expected<ColumnSums> correction = ColumnSums::make(target, family);
+  if (!correction) return correction.error();
   auto* sums = reinterpret_cast<int32_t*>(static_cast<char*>(to) + layout.sums_at());
   parallel_for(exec, cut.panels, 1, [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; panel++) {
-      packer->pack(b.data, panel, 0, family.steps(layout.k),
-                   static_cast<char*>(to) + panel * layout.panel_bytes(),
-                   family.offsets() ? sums + panel * family.columns() : nullptr);
+      char* packed = static_cast<char*>(to) + panel * layout.panel_bytes();
+      packer->pack(b.data, panel, 0, family.steps(layout.k), packed);
+      correction->run(packed, family.steps(layout.k), sums + panel * family.columns());
     }
   });
   return {};

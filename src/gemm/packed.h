@@ -2,8 +2,8 @@
 // src/gemm/packed.h: the layout of a packed right-hand matrix, and packing into it.
 //
 // panels[n / columns] of the family's form (family.h), the last padded with zeros; then, where the
-// family corrects offsets, the corrections, an i32 a column. The layout says for which family it was
-// made; a product refuses any other.
+// family corrects offsets, the corrections, an i32 a column. The layout says for which family it
+// was made; a product refuses any other.
 #pragma once
 
 #include <cstdint>

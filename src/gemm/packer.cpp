@@ -2,6 +2,8 @@
 // src/gemm/packer.cpp: see packer.h.
 #include "gemm/packer.h"
 
+#include <algorithm>
+
 #include "jit/math.h"
 
 namespace nrd::gemm {
@@ -44,7 +46,7 @@ Expected<Packer> Packer::of_a(const jit::Target& target, const Family& family, c
   packer.cut_ = rows;
   const bool inverts = family.offsets(a.dtype);
   packer.groups_ = {a.dtype, family.element, family.depth, 0, 0, inverts};
-  NRD_TRY(packer.make_code(target, a, 0));
+  NRD_TRY(packer.make_code(target, a, {.inverts_top_bits = inverts}));
   return packer;
 }
 
@@ -53,33 +55,45 @@ Expected<Packer> Packer::of_b(const jit::Target& target, const Family& family, c
   Packer packer;
   packer.family_ = &family;
   packer.cut_ = columns;
-  packer.groups_ = {b.dtype, family.element, family.group, family.part_columns(), 0, false};
-  packer.parts_ = family.columns() / family.part_columns();
-  NRD_TRY(packer.make_code(target, b, family.columns()));
+  const int width = family.part_columns();
+  packer.groups_ = {b.dtype, family.element, family.group, width, 0, false};
+  packer.parts_ = family.columns() / width;
+  NRD_TRY(packer.make_code(target, b, {.step = width}));
   return packer;
 }
 
-// `step` 0: a panel is as wide as its cut; else every panel has that step.
-Expected<void> Packer::make_code(const jit::Target& target, const Side& side, int step) {
+// `spec` says the step (0: a panel is as wide as its cut) and what happens to the bits.
+Expected<void> Packer::make_code(const jit::Target& target, const Side& side,
+                                 const PackSpec& given) {
   const auto size = static_cast<int64_t>(byte_size(side.dtype));
   along_k_ = side.along_k * size;
   across_ = side.across * size;
   k_ = side.k;
-  if (family_->arithmetic != Arithmetic::kFma) return {};
-  PackSpec spec = {&target, side.dtype, PackSource::kStrided, 0, 0};
-  if (side.across == 1) spec.source = PackSource::kAcross;
-  if (side.along_k == 1) spec.source = PackSource::kAlongK;
+  PackSpec spec = given;
+  spec.target = &target;
+  if (family_->arithmetic == Arithmetic::kFma) {
+    spec.dtype = side.dtype;
+    if (side.across == 1) spec.source = PackSource::kAcross;
+    if (side.along_k == 1) spec.source = PackSource::kAlongK;
+  } else {
+    // Groups of four bytes that lie together move as words.
+    const bool is_word = groups_.group * groups_.element == 4 && size == groups_.element;
+    if (!is_word || side.along_k != 1 || family_->arithmetic == Arithmetic::kMatrix) return {};
+    spec.source = PackSource::kAlongK;
+  }
   const auto code = [&](int width) {
-    spec.width = width;
-    spec.step = step > 0 ? step : width;
-    return pack_kernel(spec);
+    spec.width = spec.step > 0 ? std::min(width, spec.step) : width;
+    PackSpec one = spec;
+    if (one.step == 0) one.step = width;
+    return pack_kernel(one);
   };
   if (cut_.wide_panels > 0) {
     Expected<jit::Code::Entry> wide = code(cut_.wide);
     if (!wide) return wide.error();
     wide_ = *wide;
   }
-  if (cut_.panels > cut_.wide_panels) {
+  // The parts of a narrow panel differ in width; they are few.
+  if (cut_.panels > cut_.wide_panels && parts_ == 1) {
     Expected<jit::Code::Entry> narrow = code(cut_.narrow);
     if (!narrow) return narrow.error();
     narrow_ = *narrow;
@@ -87,49 +101,50 @@ Expected<void> Packer::make_code(const jit::Target& target, const Side& side, in
   return {};
 }
 
-void Packer::pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to,
-                  int32_t* sums) const {
+void Packer::pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to) const {
   const int64_t k = first * family_->depth;
   const char* from = static_cast<const char*>(matrix) + cut_.begin(panel) * across_ + k * along_k_;
-  if (wide_ != nullptr || narrow_ != nullptr) {
-    PackArgs args;
-    args.helpers = jit::helper_table();
-    args.from = from;
-    args.along_k = along_k_;
-    args.across = across_;
-    args.to = static_cast<float*>(to);
-    args.steps = steps;
-    (panel < cut_.wide_panels ? wide_ : narrow_)(&args);
-    return;
-  }
-  GroupPanel groups = groups_;
-  groups.valid = cut_.width(panel);
-  if (groups.width == 0) groups.width = panel_rows(*family_, cut_, panel);
-  if (parts_ > 1) {
-    return pack_parts(groups, from, k_ - k, steps, static_cast<char*>(to));
-  }
-  const int64_t count = steps * family_->depth / groups.group;
-  pack_groups(groups, from, along_k_, across_, k_ - k, count, to);
-  if (sums != nullptr) {
-    sum_columns(static_cast<const int8_t*>(to), groups.width, groups.group, count,
-                family_->offset_factor(), sums);
+  if (family_->arithmetic == Arithmetic::kFma) return run_code(from, panel, steps, to);
+  if (parts_ == 1) return pack_part(from, panel, 0, k_ - k, steps, static_cast<char*>(to));
+  char* at = static_cast<char*>(to);
+  for (int64_t s = 0; s < steps; s++) {
+    for (int part = 0; part < parts_; part++) {
+      pack_part(from + part * groups_.width * across_, panel, part, k_ - k - s * family_->depth, 1,
+                at);
+      at += groups_.width * family_->step_bytes();
+    }
+    from += family_->depth * along_k_;
   }
 }
 
-// Step by step, each part of the columns apart.
-void Packer::pack_parts(const GroupPanel& whole, const char* from, int64_t k, int64_t steps,
-                        char* to) const {
-  const int64_t count = family_->depth / whole.group;
-  for (int64_t s = 0; s < steps; s++) {
-    for (int part = 0; part < parts_; part++) {
-      GroupPanel groups = whole;
-      groups.valid = std::clamp(whole.valid - part * whole.width, 0, whole.width);
-      const int64_t first = s * family_->depth;
-      pack_groups(groups, from + first * along_k_ + part * whole.width * across_, along_k_, across_,
-                  k - first, count, to);
-      to += count * whole.width * whole.group * family_->element;
-    }
+// Groups that are whole by code where there is some, the others element by element.
+void Packer::pack_part(const char* from, int64_t panel, int part, int64_t k, int64_t steps,
+                       char* to) const {
+  GroupPanel groups = groups_;
+  groups.valid = cut_.width(panel);
+  if (groups.width == 0) groups.width = panel_rows(*family_, cut_, panel);
+  if (parts_ > 1) groups.valid = std::clamp(groups.valid - part * groups.width, 0, groups.width);
+  const int64_t count = steps * family_->depth / groups.group;
+  const int64_t bytes = int64_t{groups.group} * groups.element;
+  int64_t done = 0;
+  if (panel < cut_.wide_panels ? wide_ != nullptr : narrow_ != nullptr) {
+    done = std::clamp<int64_t>(k / groups.group, 0, count);
+    if (done > 0) run_code(from, panel, done, to);
   }
+  if (done == count) return;
+  pack_groups(groups, from + done * groups.group * along_k_, along_k_, across_,
+              k - done * groups.group, count - done, to + done * groups.width * bytes);
+}
+
+void Packer::run_code(const char* from, int64_t panel, int64_t count, void* to) const {
+  PackArgs args;
+  args.helpers = jit::helper_table();
+  args.from = from;
+  args.along_k = along_k_;
+  args.across = across_;
+  args.to = static_cast<float*>(to);
+  args.steps = count;
+  (panel < cut_.wide_panels ? wide_ : narrow_)(&args);
 }
 
 }  // namespace nrd::gemm

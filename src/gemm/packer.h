@@ -45,23 +45,23 @@ class Packer {
                                const Cut& columns);
 
   // Steps [first, first + steps) of a panel to `to`. Up to one vector behind it is overwritten
-  // where the step is no multiple of the lanes. `sums`: where the family corrects offsets, those of
-  // these steps of B's columns go there.
-  void pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to,
-            int32_t* sums = nullptr) const;
+  // where the step is no multiple of the lanes.
+  void pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to) const;
 
  private:
-  Expected<void> make_code(const jit::Target& target, const Side& side, int step);
-  void pack_parts(const GroupPanel& whole, const char* from, int64_t k, int64_t steps,
-                  char* to) const;
+  Expected<void> make_code(const jit::Target& target, const Side& side, const PackSpec& spec);
+  void run_code(const char* from, int64_t panel, int64_t count, void* to) const;
+  void pack_part(const char* from, int64_t panel, int part, int64_t k, int64_t steps,
+                 char* to) const;
 
   const Family* family_ = nullptr;
   Cut cut_;
   int64_t k_ = 0;
-  int64_t along_k_ = 0, across_ = 0;                     // bytes
-  GroupPanel groups_;                                    // of elements narrower than a lane
-  int parts_ = 1;                                        // of a step
-  jit::Code::Entry wide_ = nullptr, narrow_ = nullptr;  // of f32
+  int64_t along_k_ = 0, across_ = 0;  // bytes
+  GroupPanel groups_;                 // of elements narrower than a lane
+  int parts_ = 1;                     // of a step
+  // Of elements as wide as a lane, and of groups that are, where they lie together.
+  jit::Code::Entry wide_ = nullptr, narrow_ = nullptr;
 };
 
 // Rows of each panel of A, as packed.

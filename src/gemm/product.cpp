@@ -62,6 +62,9 @@ Expected<void> Product::make_packers(const jit::Target& target) {
   Expected<Packer> pack_b = Packer::of_b(target, *family_, b, columns_);
   if (!pack_b) return pack_b.error();
   pack_b_ = *pack_b;
+  Expected<ColumnSums> sums = ColumnSums::make(target, *family_);
+  if (!sums) return sums.error();
+  column_sums_ = *sums;
   return {};
 }
 

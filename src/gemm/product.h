@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "gemm/blocking.h"
+#include "gemm/column_sums.h"
 #include "gemm/epilogue.h"
 #include "gemm/micro_kernel.h"
 #include "gemm/packer.h"
@@ -73,6 +74,7 @@ class Product {
   Blocking blocking_;
   Cut rows_, columns_;
   Packer pack_a_, pack_b_;
+  ColumnSums column_sums_;         // of B, where A is offset
   bool reads_a_directly_ = false;  // one row of f32: the panel is the row itself
   bool partials_lie_in_c_ = false;
   // [wide or narrow panel of A][full or last panel of B]

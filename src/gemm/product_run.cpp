@@ -145,9 +145,7 @@ class Run {
   char* slot_at(int64_t slot) const {
     return workspace_ + p_.layout_.slots + p_.layout_.slot_bytes * static_cast<size_t>(slot);
   }
-  char* b_in_slot(char* slot, int64_t panel) const {
-    return slot + panel * p_.b_panel_bytes();
-  }
+  char* b_in_slot(char* slot, int64_t panel) const { return slot + panel * p_.b_panel_bytes(); }
   int64_t b_steps_bytes(int64_t steps) const {
     return steps * p_.family_->columns() * p_.family_->step_bytes();
   }
@@ -164,12 +162,14 @@ class Run {
     if (!d_.is_packed) return sums_in_slot(part.slot, panel - part.first_j);
     static constexpr int32_t kNone[64] = {};
     if (part.k > 0) return kNone;  // those of a packed matrix are of all k
-    const char* sums = static_cast<const char*>(args_.b) +
-                       b_steps_bytes(p_.columns_.panels * all_steps_);
+    const char* sums =
+        static_cast<const char*>(args_.b) + b_steps_bytes(p_.columns_.panels * all_steps_);
     return reinterpret_cast<const int32_t*>(sums) + panel * p_.family_->columns();
   }
   void pack_b(int64_t panel, int64_t k, int64_t steps, char* slot, int64_t place) const {
-    p_.pack_b_.pack(args_.b, panel, k, steps, b_in_slot(slot, place), sums_in_slot(slot, place));
+    char* packed = b_in_slot(slot, place);
+    p_.pack_b_.pack(args_.b, panel, k, steps, packed);
+    if (int32_t* sums = sums_in_slot(slot, place)) p_.column_sums_.run(packed, steps, sums);
   }
   const char* b_at(const Part& part, int64_t panel, int64_t k) const {
     return d_.is_packed ? packed_b(panel, k) : b_in_slot(part.slot, panel - part.first_j);
@@ -234,8 +234,8 @@ class Run {
         args.prefetch = prefetch_at(part, i, static_cast<const char*>(args.b), next);
         if (p_.layout_.keeps_partials) {
           const int64_t row = (i - part.first_i) * p_.family_->rows;
-          args.partial = part.slot + p_.layout_.partial +
-                         (row * width + (j - part.first_j) * columns) * 4;
+          args.partial =
+              part.slot + p_.layout_.partial + (row * width + (j - part.first_j) * columns) * 4;
         } else if (!p_.partials_lie_in_c_) {
           args.partial = workspace_ + p_.layout_.own + p_.layout_.own_bytes * part.thread;
         }

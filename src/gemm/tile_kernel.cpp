@@ -9,10 +9,10 @@
 // Tiles: 0 to 3 sums ([row tile][column tile]), 4 and 5 A, 6 and 7 B. Panels of at most 16 rows use
 // the first row of tiles alone; the rows of a panel are split evenly, because a product takes as
 // long as it has rows of A.
-// Bound: with many rows the products, 16 cycles each for 2 KB of operands, which only L1 delivers at
-// that rate (L2: about 60 %); with few rows the bandwidth of B.
-// B's next panel is announced to L2 while this one is used, evenly over the panels of A that it meets.
-// The unit works beside the vector pipes: the epilogue of one tile runs under the loads of the next.
+// Bound: with many rows the products, 16 cycles each for 2 KB of operands, which only L1 delivers
+// at that rate (L2: about 60 %); with few rows the bandwidth of B. B's next panel is announced to
+// L2 while this one is used, evenly over the panels of A that it meets. The unit works beside the
+// vector pipes: the epilogue of one tile runs under the loads of the next.
 #include <cstddef>
 
 #include "gemm/epilogue_writer.h"

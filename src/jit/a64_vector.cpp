@@ -100,9 +100,7 @@ void A64Emitter::add_products(const Inst& inst) {
       a_.add(to.s4(), to.s4(), low.s4());
       break;
     }
-    case Op::kDotLane:
-      a_.sdot(to.s4(), a.b16(), b.b4(static_cast<uint32_t>(inst.imm)));
-      break;
+    case Op::kDotLane: a_.sdot(to.s4(), a.b16(), b.b4(static_cast<uint32_t>(inst.imm))); break;
     case Op::kMatrixI8:
       if (inst.imm != 0) {
         a_.usmmla(to.s4(), a.b16(), b.b16());

@@ -118,7 +118,7 @@ enum class Op : uint8_t {
   kEven,
   kOdd,  // lanes 0 2 4 .. (1 3 5 ..) of a then of b
   kZipLow,
-  kZipHigh,    // a0 b0 a1 b1 .., first half, second half
+  kZipHigh,  // a0 b0 a1 b1 .., first half, second half
   kPairLow,
   kPairHigh,   // lanes 0 1 (2 3) of a, then of b; vectors of four lanes
   kSelect,     // m ? a : b
@@ -159,13 +159,13 @@ enum class Op : uint8_t {
   kPrefetch,  // mem; imm 0: to L1, 1: to L2
   // Tiles of AMX, by number; the program names them itself. In mem, index is the bytes from row to
   // row.
-  kTileConfig,   // mem: 64 bytes
+  kTileConfig,  // mem: 64 bytes
   kTileRelease,
-  kTileZero,     // tile imm
+  kTileZero,  // tile imm
   kTileLoad,
-  kTileStore,    // tile imm
-  kTileDot,      // tile imm % 8 += tile imm / 8 % 8 * tile imm / 64; dtype of the first: bf16 i8 u8
-  kFence,     // after non-temporal stores
+  kTileStore,  // tile imm
+  kTileDot,    // tile imm % 8 += tile imm / 8 % 8 * tile imm / 64; dtype of the first: bf16 i8 u8
+  kFence,      // after non-temporal stores
   kReturn,
 };
 // clang-format on

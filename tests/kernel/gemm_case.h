@@ -70,7 +70,8 @@ class GuardedMatrix {
       for (int64_t j = 0; j < columns_; j++) {
         double value = real(random);
         if (is_integer) value = static_cast<double>(static_cast<int>(random() % 7) - 3);
-        if (dtype_ == DType::kI8) value = static_cast<double>(static_cast<int>(random() % 256) - 128);
+        if (dtype_ == DType::kI8)
+          value = static_cast<double>(static_cast<int>(random() % 256) - 128);
         if (dtype_ == DType::kU8) value = static_cast<double>(random() % 256);
         set(i, j, value);
       }

@@ -153,8 +153,8 @@ TEST_P(GemmDot, UnpacksWhatItPacked) {
     GuardedMatrix b(37, 70, dtype, storage), back(37, 70, dtype, Storage::kRows);
     b.fill(5, false);
     const PackedLayout layout = *make_packed_layout(family(), dtype, 37, 70);
-    Expected<PackedMatrix> packed = PackedMatrix::make(
-        target(), layout, {b.data(), dtype, b.row(), b.column()}, {2, nullptr});
+    Expected<PackedMatrix> packed =
+        PackedMatrix::make(target(), layout, {b.data(), dtype, b.row(), b.column()}, {2, nullptr});
     ASSERT_TRUE(packed);
     unpack_b(layout, packed->data(), back.data());
     EXPECT_EQ(back.values(), b.values());
