@@ -41,8 +41,8 @@ bool is_one_of(DType dtype, std::initializer_list<DType> allowed) {
   return false;
 }
 
-bool is_small_float(DType dtype) {
-  return is_one_of(dtype, {DType::kF32, DType::kF16, DType::kBF16});
+bool widens_to_f32(DType dtype) {
+  return is_one_of(dtype, {DType::kF32, DType::kF16, DType::kBF16, DType::kF8E4M3, DType::kF8E5M2});
 }
 
 }  // namespace
@@ -82,8 +82,8 @@ Expected<void> check_dtypes(const Family& family, DType a, DType b) {
   };
   switch (family.numerics) {
     case Numerics::kPlain:
-      if (!is_small_float(a)) return refuse("a", a, "f32, f16, bf16");
-      if (!is_small_float(b)) return refuse("b", b, "f32, f16, bf16");
+      if (!widens_to_f32(a)) return refuse("a", a, "f32, f16, bf16, f8e4m3, f8e5m2");
+      if (!widens_to_f32(b)) return refuse("b", b, "f32, f16, bf16, f8e4m3, f8e5m2");
       return {};
     case Numerics::kInt8:
       if (!is_one_of(a, {DType::kI8, DType::kU8})) return refuse("a", a, "i8, u8");

@@ -46,6 +46,10 @@ class Writer {
     along_k_ = argument(offsetof(PackArgs, along_k));
     across_ = argument(offsetof(PackArgs, across));
     to_ = argument(offsetof(PackArgs, to));
+    if (spec_.has_scale) {
+      scale_ = argument(offsetof(PackArgs, scale));
+      scale_across_ = argument(offsetof(PackArgs, scale_across));
+    }
     const G steps = argument(offsetof(PackArgs, steps));
     if (spec_.source == PackSource::kAlongK) {
       transpose_blocks(steps);
@@ -82,7 +86,13 @@ class Writer {
       jit::Tail tail;
       if (width_of(g) > 0 && width_of(g) < lanes_) tail = b_.tail(b_.gconst(width_of(g)));
       tails_.push_back(tail);
+      if (!spec_.has_scale || width_of(g) == 0) continue;
+      const Mem at = {scale_, b_.gop(Op::kGMul, scale_across_, g * lanes_), 1, 0};
+      scales_.push_back(b_.load_strided(DType::kF32, kF32, at, scale_across_, tail_of(g)));
     }
+  }
+  const jit::Tail* tail_of(int group) const {
+    return width_of(group) < lanes_ ? &tails_[static_cast<size_t>(group)] : nullptr;
   }
 
   void turns(G count, int unroll) {
@@ -101,12 +111,16 @@ class Writer {
   V load_across(int group) {
     const int width = width_of(group);
     if (width == 0) return b_.constant(0.0f);
-    const jit::Tail* tail = width < lanes_ ? &tails_[static_cast<size_t>(group)] : nullptr;
+    V loaded;
     if (spec_.source == PackSource::kAcross) {
-      return b_.load(spec_.dtype, kF32, {from_, {}, 1, int64_t{size()} * group * lanes_}, tail);
+      const Mem at = {from_, {}, 1, int64_t{size()} * group * lanes_};
+      loaded = b_.load(spec_.dtype, kF32, at, tail_of(group));
+    } else {
+      const Mem at = {from_, b_.gop(Op::kGMul, across_, group * lanes_), 1, 0};
+      loaded = b_.load_strided(spec_.dtype, kF32, at, across_, tail_of(group));
     }
-    const G offset = b_.gop(Op::kGMul, across_, group * lanes_);
-    return b_.load_strided(spec_.dtype, kF32, {from_, offset, 1, 0}, across_, tail);
+    if (!spec_.has_scale) return loaded;
+    return b_.op2(Op::kMul, kF32, loaded, scales_[static_cast<size_t>(group)]);
   }
 
   // ---- sources along k ----
@@ -142,8 +156,13 @@ class Writer {
   // One vector along k of each of the group's rows.
   std::vector<V> load_rows(int group, const jit::Tail* tail) {
     std::vector<V> rows;
-    G row = from_;
-    if (group > 0) row = b_.gop(Op::kGAdd, from_, b_.gop(Op::kGMul, across_, group * lanes_));
+    G row = from_, scale = scale_;
+    if (group > 0) {
+      row = b_.gop(Op::kGAdd, from_, b_.gop(Op::kGMul, across_, group * lanes_));
+      if (spec_.has_scale) {
+        scale = b_.gop(Op::kGAdd, scale_, b_.gop(Op::kGMul, scale_across_, group * lanes_));
+      }
+    }
     for (int r = 0; r < lanes_; r++) {
       if (r >= width_of(group)) {
         rows.push_back(b_.constant(0.0f));
@@ -154,6 +173,11 @@ class Writer {
       if (spec_.inverts_top_bits) {
         const V top = b_.constant(jit::Lane::kI32, 0x80808080);
         loaded = b_.op2(Op::kXor, jit::Lane::kI32, loaded, top);
+      }
+      if (spec_.has_scale) {
+        const V factor = b_.broadcast(DType::kF32, kF32, {scale, {}, 1, 0});
+        loaded = b_.op2(Op::kMul, kF32, loaded, factor);
+        scale = b_.gop(Op::kGAdd, scale, scale_across_);
       }
       rows.push_back(loaded);
       row = b_.gop(Op::kGAdd, row, across_);
@@ -183,15 +207,19 @@ class Writer {
   const PackSpec& spec_;
   int lanes_, groups_;
   jit::Builder b_;
-  G from_, along_k_, across_, to_;
+  G from_, along_k_, across_, to_, scale_, scale_across_;
   std::vector<jit::Tail> tails_;
+  std::vector<V> scales_;  // of each group across
 };
 
 }  // namespace
 
 std::string PackSpec::key() const {
   return fmt::format("pack/{}/{}/{}/{}of{}{}", target->isa, word(dtype), static_cast<int>(source),
-                     width, step, inverts_top_bits ? "i" : "");
+                     width, step,
+                     inverts_top_bits ? "i"
+                     : has_scale      ? "s"
+                                      : "");
 }
 
 Expected<jit::Program> write_pack_kernel(const PackSpec& spec) { return Writer(spec).write(); }

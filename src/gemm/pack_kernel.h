@@ -22,6 +22,7 @@ struct PackSpec {
   PackSource source = PackSource::kStrided;
   int width = 0, step = 0;
   bool inverts_top_bits = false;  // of each byte: a word is four of them
+  bool has_scale = false;         // each element across has a factor
 
   std::string key() const;  // equal where the code is
 };
@@ -32,6 +33,8 @@ struct PackArgs {
   int64_t along_k = 0, across = 0;  // bytes from element to element
   float* to = nullptr;
   int64_t steps = 0;  // of k
+  const float* scale = nullptr;
+  int64_t scale_across = 0;  // bytes from factor to factor
 };
 
 Expected<jit::Program> write_pack_kernel(const PackSpec& spec);

@@ -17,7 +17,7 @@ namespace nrd::gemm {
 
 Expected<PackedLayout> make_packed_layout(const Family& family, DType source, int64_t k,
                                           int64_t n) {
-  NRD_TRY(check_dtypes(family, source == DType::kI8 ? DType::kI8 : source, source));
+  NRD_TRY(check_dtypes(family, source, source));
   const int64_t columns = family.columns();
   const int64_t padded = n > INT64_MAX - columns ? n : (n + columns - 1) / columns * columns;
   const int64_t depth = family.depth;
@@ -88,7 +88,8 @@ Expected<void> pack_b(const jit::Target& target, const PackedLayout& layout, con
                       void* to, const Exec& exec) {
   const Family& family = *layout.family;
   const Cut cut = Cut::full(layout.n, family.columns());
-  Expected<Packer> packer = Packer::of_b(target, family, {b.dtype, b.row, b.column, layout.k}, cut);
+  Expected<Packer> packer =
+      Packer::of_b(target, family, {b.dtype, b.row, b.column, layout.k, b.blocks}, cut);
   if (!packer) return packer.error();
   Expected<ColumnSums> correction = ColumnSums::make(target, family);
   if (!correction) return correction.error();
@@ -96,7 +97,7 @@ Expected<void> pack_b(const jit::Target& target, const PackedLayout& layout, con
   parallel_for(exec, cut.panels, 1, [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; panel++) {
       char* packed = static_cast<char*>(to) + panel * layout.panel_bytes();
-      packer->pack(b.data, panel, 0, family.steps(layout.k), packed);
+      packer->pack(b.data, panel, 0, family.steps(layout.k), packed, b.scales);
       correction->run(packed, family.steps(layout.k), sums + panel * family.columns());
     }
   });

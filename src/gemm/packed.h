@@ -14,11 +14,20 @@
 
 namespace nrd::gemm {
 
+// Factors that blocks of a matrix share: k_block elements of k (0: there are none) by across_block
+// rows of A or columns of B. Strides from block to block, in elements.
+struct BlockScales {
+  int k_block = 0, across_block = 1;
+  int64_t along_k = 0, across = 0;
+};
+
 // A matrix in memory; strides in elements.
 struct Matrix {
   const void* data = nullptr;
   DType dtype = DType::kF32;
   int64_t row = 0, column = 0;
+  BlockScales blocks = {};
+  const float* scales = nullptr;
 };
 
 struct PackedLayout {

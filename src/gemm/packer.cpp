@@ -3,6 +3,7 @@
 #include "gemm/packer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "jit/math.h"
 
@@ -69,7 +70,9 @@ Expected<void> Packer::make_code(const jit::Target& target, const Side& side,
   along_k_ = side.along_k * size;
   across_ = side.across * size;
   k_ = side.k;
+  blocks_ = side.blocks;
   PackSpec spec = given;
+  spec.has_scale = blocks_.k_block > 0;
   spec.target = &target;
   if (family_->arithmetic == Arithmetic::kFma) {
     spec.dtype = side.dtype;
@@ -101,9 +104,13 @@ Expected<void> Packer::make_code(const jit::Target& target, const Side& side,
   return {};
 }
 
-void Packer::pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to) const {
+void Packer::pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to,
+                  const float* scales) const {
   const int64_t k = first * family_->depth;
   const char* from = static_cast<const char*>(matrix) + cut_.begin(panel) * across_ + k * along_k_;
+  if (blocks_.k_block > 0) {
+    return pack_scaled(from, panel, first, steps, static_cast<char*>(to), scales);
+  }
   if (family_->arithmetic == Arithmetic::kFma) return run_code(from, panel, steps, to);
   if (parts_ == 1) return pack_part(from, panel, 0, k_ - k, steps, static_cast<char*>(to));
   char* at = static_cast<char*>(to);
@@ -136,7 +143,26 @@ void Packer::pack_part(const char* from, int64_t panel, int part, int64_t k, int
               k - done * groups.group, count - done, to + done * groups.width * bytes);
 }
 
-void Packer::run_code(const char* from, int64_t panel, int64_t count, void* to) const {
+// Block of k by block of k, each with the factors of its rows or columns.
+void Packer::pack_scaled(const char* from, int64_t panel, int64_t first, int64_t steps, char* to,
+                         const float* scales) const {
+  std::array<float, 64> factors{};
+  const int width = cut_.width(panel);
+  const int64_t step = (groups_.width > 0 ? groups_.width : width) * family_->step_bytes();
+  for (int64_t k = first, end; k < first + steps; k = end) {
+    const int64_t block = k / blocks_.k_block;
+    end = std::min((block + 1) * blocks_.k_block, first + steps);
+    for (int w = 0; w < width; w++) {
+      const int64_t across = (cut_.begin(panel) + w) / blocks_.across_block;
+      factors[static_cast<size_t>(w)] = scales[block * blocks_.along_k + across * blocks_.across];
+    }
+    run_code(from + (k - first) * along_k_, panel, end - k, to + (k - first) * step,
+             factors.data());
+  }
+}
+
+void Packer::run_code(const char* from, int64_t panel, int64_t count, void* to,
+                      const float* factors) const {
   PackArgs args;
   args.helpers = jit::helper_table();
   args.from = from;
@@ -144,6 +170,8 @@ void Packer::run_code(const char* from, int64_t panel, int64_t count, void* to) 
   args.across = across_;
   args.to = static_cast<float*>(to);
   args.steps = count;
+  args.scale = factors;
+  args.scale_across = sizeof(float);
   (panel < cut_.wide_panels ? wide_ : narrow_)(&args);
 }
 

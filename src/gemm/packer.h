@@ -33,6 +33,7 @@ struct Side {
   DType dtype = DType::kF32;
   int64_t along_k = 0, across = 0;
   int64_t k = 0;
+  BlockScales blocks = {};
 };
 
 class Packer {
@@ -46,11 +47,15 @@ class Packer {
 
   // Steps [first, first + steps) of a panel to `to`. Up to one vector behind it is overwritten
   // where the step is no multiple of the lanes.
-  void pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to) const;
+  void pack(const void* matrix, int64_t panel, int64_t first, int64_t steps, void* to,
+            const float* scales = nullptr) const;
 
  private:
   Expected<void> make_code(const jit::Target& target, const Side& side, const PackSpec& spec);
-  void run_code(const char* from, int64_t panel, int64_t count, void* to) const;
+  void run_code(const char* from, int64_t panel, int64_t count, void* to,
+                const float* factors = nullptr) const;
+  void pack_scaled(const char* from, int64_t panel, int64_t first, int64_t steps, char* to,
+                   const float* scales) const;
   void pack_part(const char* from, int64_t panel, int part, int64_t k, int64_t steps,
                  char* to) const;
 
@@ -58,8 +63,9 @@ class Packer {
   Cut cut_;
   int64_t k_ = 0;
   int64_t along_k_ = 0, across_ = 0;  // bytes
-  GroupPanel groups_;                 // of elements narrower than a lane
-  int parts_ = 1;                     // of a step
+  BlockScales blocks_;
+  GroupPanel groups_;  // of elements narrower than a lane
+  int parts_ = 1;      // of a step
   // Of elements as wide as a lane, and of groups that are, where they lie together.
   jit::Code::Entry wide_ = nullptr, narrow_ = nullptr;
 };

@@ -13,6 +13,17 @@ constexpr size_t kAlignment = 64;
 
 size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+Expected<void> check_blocks(const Family& family, const ProductDesc& desc) {
+  const bool has_blocks = desc.a_blocks.k_block > 0 || desc.b_blocks.k_block > 0;
+  if (!has_blocks || family.arithmetic == Arithmetic::kFma) return {};
+  return make_error(
+      {.code = ErrorCode::kUnsupported,
+       .op = "gemm",
+       .argument = "scales",
+       .got = "blocks in numerics class " + std::string(numerics_word(family.numerics)),
+       .allowed = "plain"});
+}
+
 }  // namespace
 
 Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& target,
@@ -21,6 +32,7 @@ Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& targ
   Expected<const Family*> family = find_family(target, profile.isa, desc.numerics);
   if (!family) return family.error();
   NRD_TRY(check_dtypes(**family, desc.a, desc.b));
+  NRD_TRY(check_blocks(**family, desc));
   if (desc.epilogue.out == DType::kI32 && !(*family)->sums_integers()) {
     return make_error({.code = ErrorCode::kUnsupported,
                        .op = "gemm",
@@ -40,7 +52,8 @@ Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& targ
   product.partials_lie_in_c_ = epilogue.out == sums && epilogue.is_contiguous &&
                                !epilogue.reads_matrix() &&
                                (*family)->arithmetic != Arithmetic::kTile;
-  product.reads_a_directly_ = desc.m == 1 && desc.a == DType::kF32 && desc.a_column == 1;
+  product.reads_a_directly_ =
+      desc.m == 1 && desc.a == DType::kF32 && desc.a_column == 1 && desc.a_blocks.k_block == 0;
   product.blocking_ = choose_blocking(
       {desc.m, desc.n, desc.k, desc.is_packed, !product.partials_lie_in_c_}, **family, profile);
   if (blocking) product.blocking_ = *blocking;
@@ -53,12 +66,12 @@ Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& targ
 }
 
 Expected<void> Product::make_packers(const jit::Target& target) {
-  const Side a = {desc_.a, desc_.a_column, desc_.a_row, desc_.k};
+  const Side a = {desc_.a, desc_.a_column, desc_.a_row, desc_.k, desc_.a_blocks};
   Expected<Packer> pack_a = Packer::of_a(target, *family_, a, rows_);
   if (!pack_a) return pack_a.error();
   pack_a_ = *pack_a;
   if (desc_.is_packed) return {};
-  const Side b = {desc_.b, desc_.b_row, desc_.b_column, desc_.k};
+  const Side b = {desc_.b, desc_.b_row, desc_.b_column, desc_.k, desc_.b_blocks};
   Expected<Packer> pack_b = Packer::of_b(target, *family_, b, columns_);
   if (!pack_b) return pack_b.error();
   pack_b_ = *pack_b;

@@ -21,7 +21,8 @@ struct ProductDesc {
   int64_t a_row = 0, a_column = 0;
   int64_t b_row = 0, b_column = 0;
   int64_t c_row = 0, c_column = 0;
-  Epilogue epilogue;  // its output is c
+  BlockScales a_blocks, b_blocks;  // b's do not count where it comes packed
+  Epilogue epilogue;               // its output is c
   Numerics numerics = Numerics::kPlain;
   bool is_packed = false;  // b is, in the family's layout
 };
@@ -30,6 +31,8 @@ struct ProductArgs {
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
+  const float* a_scales = nullptr;  // of the blocks
+  const float* b_scales = nullptr;
   std::array<OperandMemory, kEpilogueOperands> operands;  // of the epilogue
 };
 

@@ -140,7 +140,7 @@ class Run {
     return workspace_ + k / p_.blocking_.k * a_offset(i_end, i);
   }
   void pack_a(int64_t panel, int64_t first, int64_t k, int64_t steps, char* block) const {
-    p_.pack_a_.pack(args_.a, panel, k, steps, block + a_offset(panel, first));
+    p_.pack_a_.pack(args_.a, panel, k, steps, block + a_offset(panel, first), args_.a_scales);
   }
   char* slot_at(int64_t slot) const {
     return workspace_ + p_.layout_.slots + p_.layout_.slot_bytes * static_cast<size_t>(slot);
@@ -168,7 +168,7 @@ class Run {
   }
   void pack_b(int64_t panel, int64_t k, int64_t steps, char* slot, int64_t place) const {
     char* packed = b_in_slot(slot, place);
-    p_.pack_b_.pack(args_.b, panel, k, steps, packed);
+    p_.pack_b_.pack(args_.b, panel, k, steps, packed, args_.b_scales);
     if (int32_t* sums = sums_in_slot(slot, place)) p_.column_sums_.run(packed, steps, sums);
   }
   const char* b_at(const Part& part, int64_t panel, int64_t k) const {
