@@ -61,6 +61,13 @@ bool Epilogue::reads_matrix() const {
   return false;
 }
 
+bool Epilogue::is_long() const {
+  constexpr size_t kMostValues = 12;  // of a trace that is worth copying: relu, a clamp
+  size_t values = 0;
+  for (const Step& step : steps) values += step.trace != nullptr ? step.trace->values.size() : 0;
+  return values > kMostValues;
+}
+
 // A trace's address stands for it: both live as long as the process.
 std::string Epilogue::key() const {
   std::string text = fmt::format("{}{}", word(out), is_contiguous ? "" : "s");

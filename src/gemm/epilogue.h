@@ -57,6 +57,9 @@ struct Epilogue {
   int apply(const OpTrace& trace, Operand second);
 
   bool reads_matrix() const;
+  // Whether it is written once, in a loop over the rows of a tile in memory, and not for each
+  // accumulator: the tile's way through L1 costs less than the code.
+  bool is_long() const;
   std::string key() const;  // equal where the code is
 };
 

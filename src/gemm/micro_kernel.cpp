@@ -26,6 +26,7 @@
 #include <cstddef>
 
 #include "gemm/epilogue_writer.h"
+#include "gemm/finish_rows.h"
 
 namespace nrd::gemm {
 namespace {
@@ -64,6 +65,7 @@ class Writer {
     multiply();
     if (is_matrix()) change_form();
     const jit::Label last = b_.label();
+    if (spec_.epilogue.is_long()) return finish_in_memory();
     b_.branch(Predicate::kNe, argument(offsetof(MicroKernelArgs, is_last)), 0, last);
     if (spec_.has_tail) tail_ = b_.tail(argument(offsetof(MicroKernelArgs, tail)));
     move_partial(true);
@@ -245,6 +247,17 @@ class Writer {
         b_.add_products(op, rows, columns[static_cast<size_t>(c)], to, spec_.a == DType::kU8);
       }
     }
+  }
+
+  Expected<jit::Program> finish_in_memory() {
+    if (spec_.has_tail) tail_ = b_.tail(argument(offsetof(MicroKernelArgs, tail)));
+    move_partial(true);
+    const jit::Label done = b_.label();
+    b_.branch(Predicate::kEq, argument(offsetof(MicroKernelArgs, is_last)), 0, done);
+    NRD_TRY(write_finish_rows(b_, spec_));
+    b_.bind(done);
+    b_.ret();
+    return b_.take();
   }
 
   Expected<void> finish() {

@@ -150,7 +150,9 @@ void Product::lay_out_workspace(const DeviceProfile& profile) {
   const size_t partial_bytes =
       layout_.keeps_partials ? tile * static_cast<size_t>(blocking_.a_outer) * b_panels : 0;
   const int cores = std::max(profile.cores, 1);
-  const bool is_tiled = family_->arithmetic == Arithmetic::kTile && !layout_.keeps_partials;
+  // A tile that is finished in memory.
+  const bool is_tiled = (family_->arithmetic == Arithmetic::kTile || desc_.epilogue.is_long()) &&
+                        !layout_.keeps_partials && !partials_lie_in_c_;
   layout_.slots = align_up(a_bytes);
   layout_.partial = align_up(b_bytes);
   layout_.slot_bytes = layout_.partial + align_up(partial_bytes);

@@ -15,21 +15,17 @@
 // vector pipes: the epilogue of one tile runs under the loads of the next.
 #include <cstddef>
 
-#include "gemm/epilogue_writer.h"
+#include "gemm/finish_rows.h"
 #include "gemm/micro_kernel.h"
 
 namespace nrd::gemm {
 namespace {
 
 using jit::G;
-using jit::Lane;
-using jit::Mem;
 using jit::Op;
-using jit::V;
 
 constexpr int kTileRows = 16, kRowBytes = 64, kLine = 64;
 constexpr int kA = 4, kB = 6;
-constexpr Lane kF32 = Lane::kF32;
 
 class Writer {
  public:
@@ -53,7 +49,7 @@ class Writer {
     b_.branch(Predicate::kNe, argument(offsetof(MicroKernelArgs, is_last)), 0, last);
     b_.ret();
     b_.bind(last);
-    NRD_TRY(finish());
+    NRD_TRY(write_finish_rows(b_, spec_));
     b_.ret();
     return b_.take();
   }
@@ -136,56 +132,6 @@ class Writer {
   }
 
   DType product_dtype() const { return spec_.family->element == 2 ? DType::kBF16 : spec_.a; }
-
-  Expected<void> finish() {
-    const Epilogue& epilogue = spec_.epilogue;
-    jit::Tail tail;
-    if (spec_.has_tail) tail = b_.tail(argument(offsetof(MicroKernelArgs, tail)));
-    const G row = argument(offsetof(MicroKernelArgs, c));
-    const G stride = argument(offsetof(MicroKernelArgs, c_row));
-    G column;
-    if (!epilogue.is_contiguous) column = argument(offsetof(MicroKernelArgs, c_column));
-    EpilogueWriter steps(b_, epilogue, offsetof(MicroKernelArgs, operands));
-    const G left = b_.gconst(spec_.rows);
-    const jit::Label top = b_.label();
-    b_.loop_begin();
-    b_.bind(top);
-    for (int v = 0; v < spec_.vectors; v++) {
-      const jit::Tail* part = spec_.has_tail && v == spec_.vectors - 1 ? &tail : nullptr;
-      Expected<V> value = result(steps, v, part);
-      if (!value) return value.error();
-      store(row, column, v, *value, part);
-    }
-    advance(row, stride);
-    advance(partial_, partial_row_);
-    steps.next_row();
-    b_.gop(Op::kGSub, left, 1, left);
-    b_.branch(Predicate::kGt, left, 0, top);
-    b_.loop_end();
-    return {};
-  }
-
-  Expected<V> result(EpilogueWriter& steps, int vector, const jit::Tail* tail) {
-    const Mem at = {partial_, {}, 1, int64_t{4} * lanes_ * vector};
-    if (!spec_.family->sums_integers()) {
-      return steps.write(vector * lanes_, tail, b_.load(DType::kF32, kF32, at));
-    }
-    const V sums = b_.load(DType::kI32, Lane::kI32, at);
-    if (spec_.epilogue.out == DType::kI32) return sums;
-    return steps.write(vector * lanes_, tail, b_.op1(Op::kI32ToF32, kF32, sums));
-  }
-
-  void store(G row, G column, int vector, V value, const jit::Tail* tail) {
-    const DType out = spec_.epilogue.out;
-    const Lane lane = out == DType::kI32 ? Lane::kI32 : kF32;
-    if (spec_.epilogue.is_contiguous) {
-      const int64_t at = static_cast<int64_t>(byte_size(out)) * lanes_ * vector;
-      b_.store(out, lane, {row, {}, 1, at}, value, tail);
-      return;
-    }
-    const Mem at = {row, b_.gop(Op::kGMul, column, lanes_ * vector), 1, 0};
-    b_.store_strided(out, lane, at, column, value, tail);
-  }
 
   const MicroKernelSpec& spec_;
   int lanes_;

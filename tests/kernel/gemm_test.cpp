@@ -115,6 +115,58 @@ TEST_P(Gemm, TakesAnyMixOfDtypes) {
   }
 }
 
+TEST_P(Gemm, WidensCodesOfEightBits) {
+  for (DType a : {DType::kF8E4M3, DType::kF8E5M2, DType::kF32}) {
+    for (Storage storage : {Storage::kRows, Storage::kColumns, Storage::kSpaced}) {
+      check({.m = 21,
+             .n = 39,
+             .k = 131,
+             .a = a,
+             .b = DType::kF8E4M3,
+             .c = DType::kBF16,
+             .a_storage = storage,
+             .b_storage = storage});
+    }
+  }
+}
+
+// The same bits as a product of matrices that were scaled before.
+TEST_P(Gemm, ScalesBlocksWhileItPacks) {
+  constexpr int64_t kM = 19, kN = 200, kK = 300, kBlocks = 3;
+  for (Storage storage : {Storage::kRows, Storage::kColumns, Storage::kSpaced}) {
+    GuardedMatrix a(kM, kK, DType::kF8E4M3, storage), b(kK, kN, DType::kF8E4M3, storage);
+    GuardedMatrix a_scale(kM, kBlocks, DType::kF32, storage),
+        b_scale(kBlocks, 2, DType::kF32, storage);
+    GuardedMatrix wide_a(kM, kK, DType::kF32, storage), wide_b(kK, kN, DType::kF32, storage);
+    for (GuardedMatrix* m : {&a, &b, &a_scale, &b_scale}) m->fill(7, false);
+    for (int64_t k = 0; k < kK; k++) {
+      for (int64_t i = 0; i < kM; i++) wide_a.set(i, k, a.at(i, k) * a_scale.at(i, k / 128));
+      for (int64_t j = 0; j < kN; j++) wide_b.set(k, j, b.at(k, j) * b_scale.at(k / 128, j / 128));
+    }
+    const auto product = [&](const GuardedMatrix& x, const GuardedMatrix& y, bool has_scales) {
+      GuardedMatrix c(kM, kN, DType::kF32, Storage::kRows);
+      ProductDesc desc = {.m = kM, .n = kN, .k = kK, .a = x.dtype(), .b = y.dtype()};
+      desc.a_row = x.row(), desc.a_column = x.column();
+      desc.b_row = y.row(), desc.b_column = y.column();
+      desc.c_row = kN, desc.c_column = 1;
+      if (has_scales) {
+        desc.a_blocks = {128, 1, a_scale.column(), a_scale.row()};
+        desc.b_blocks = {128, 128, b_scale.row(), b_scale.column()};
+      }
+      ProductArgs args{x.data(), y.data(), c.data()};
+      args.a_scales = static_cast<const float*>(a_scale.data());
+      args.b_scales = static_cast<const float*>(b_scale.data());
+      const Product made = *Product::make(desc, target(), host());
+      Buffer workspace =
+          std::move(*Buffer::allocate(made.workspace_bytes() + 64, MemoryMode::kGuarded));
+      const auto at = reinterpret_cast<uintptr_t>(workspace.data());
+      made.run(args, reinterpret_cast<void*>((at + 63) / 64 * 64), {2, nullptr});
+      return c.values();
+    };
+    EXPECT_EQ(product(a, b, true), product(wide_a, wide_b, false));
+  }
+}
+
 TEST_P(Gemm, IsExactOnIntegers) {
   for (int64_t m : {3, 64, 200}) {
     check({.m = m, .n = 77, .k = 1030, .is_integer = true});
@@ -178,7 +230,7 @@ TEST_P(Gemm, RefusesAnEpilogueThatIsNoFunctionOfOneValue) {
 }
 
 TEST_P(Gemm, RefusesOtherDtypes) {
-  ProductDesc desc = {.m = 4, .n = 4, .k = 4, .a = DType::kF8E4M3};
+  ProductDesc desc = {.m = 4, .n = 4, .k = 4, .a = DType::kI32};
   Expected<Product> product = Product::make(desc, target(), host());
   ASSERT_FALSE(product);
   EXPECT_EQ(product.error().argument, "a");
