@@ -21,20 +21,21 @@ constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
 
 size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+size_t row_bytes(const OpTrace& trace, ValueId elements, DType dtype,
+                 std::span<const int64_t> sizes) {
+  const int64_t length = std::max<int64_t>(0, jit::evaluate_size(trace, elements, sizes));
+  return align_up(byte_size(dtype) * static_cast<size_t>(length));
+}
+
 }  // namespace
 
 // The words of a BlockLayout, on the stack.
 struct CompiledBody::Block {
   alignas(16) int64_t words[kMostBlockBytes / 8];
 
-  int64_t& at(int64_t offset) { return words[offset / 8]; }
-  void set_pointer(const jit::BlockLayout& layout, int i, const void* pointer, int64_t stride) {
-    std::memcpy(&at(layout.pointer(i)), &pointer, sizeof pointer);
-    at(layout.stride(i)) = stride;
-  }
   void set_range(int64_t begin, int64_t end) {
-    at(jit::BlockLayout::kBegin) = begin;
-    at(jit::BlockLayout::kEnd) = end;
+    words[jit::BlockLayout::kBegin / 8] = begin;
+    words[jit::BlockLayout::kEnd / 8] = end;
   }
 };
 
@@ -42,6 +43,7 @@ CompiledBody::CompiledBody(jit::Lowered lowered, std::shared_ptr<const jit::Code
                            std::vector<DType> dtypes, MakeSteps make_steps)
     : lowered_(std::move(lowered)),
       code_(std::move(code)),
+      entry_(code_->entry_with_pointers()),
       dtypes_(std::move(dtypes)),
       operands_(dtypes_.size()),
       helpers_(jit::helper_table()),
@@ -51,66 +53,71 @@ CompiledBody::CompiledBody(jit::Lowered lowered, std::shared_ptr<const jit::Code
     if (p.kind == TraceParamKind::kNumber) wide_numbers_.push_back(p.dtype == DType::kF64);
 }
 
-// A value of a trace that depends on sizes alone; nothing is allocated.
-int64_t CompiledBody::evaluate(const OpTrace& trace, ValueId id, const size_t* sizes) const {
-  std::array<int64_t, kMaxRank> wide{};
-  const auto count = static_cast<size_t>(lowered_.layout.sizes);
-  std::copy_n(sizes, count, wide.begin());
-  return jit::evaluate_size(trace, id, std::span(wide).first(count));
-}
-
-size_t CompiledBody::row_bytes(const OpTrace& trace, ValueId elements, DType dtype,
-                               const size_t* sizes) const {
-  const int64_t length = std::max<int64_t>(0, evaluate(trace, elements, sizes));
-  return align_up(byte_size(dtype) * static_cast<size_t>(length));
+CompiledBody::Sizes CompiledBody::signed_sizes(const size_t* sizes) const {
+  Sizes wide{};
+  std::copy_n(sizes, static_cast<size_t>(lowered_.layout.sizes), wide.begin());
+  return wide;
 }
 
 size_t CompiledBody::scratch_bytes(const size_t* sizes) const {
+  const Sizes own = signed_sizes(sizes);
   size_t bytes = 0;
   for (ValueId length : lowered_.scratch)
-    bytes += row_bytes(lowered_.trace, length, DType::kF32, sizes);
+    bytes += row_bytes(lowered_.trace, length, DType::kF32, own);
   return bytes;
 }
 
-// All but the range and the pointers behind the operands'. A small operator takes as long as this:
-// no calls, and every kind of word in one go.
-[[gnu::always_inline]] inline void CompiledBody::fill(Block& block, const jit::BlockLayout& layout,
+// Every word; the range is all there is. Where operands change from call to call a small operator
+// takes as long as this: no calls, and every kind of word in one go.
+[[gnu::always_inline]] inline void CompiledBody::fill(int64_t* words,
+                                                      const jit::BlockLayout& layout,
                                                       const InstanceArgs& args,
                                                       const int64_t* strides, int64_t count) const {
-  std::memcpy(block.words, &helpers_, sizeof helpers_);
-  block.at(jit::BlockLayout::kCount) = count;
-  int64_t *pointer = &block.at(layout.pointer(0)), *stride = &block.at(layout.stride(0));
-  for (size_t i = 0; i < operands_; i++) {
-    std::memcpy(&pointer[i], &args.pointers[i], sizeof(void*));
-    stride[i] = strides[i];
-  }
-  int64_t* size = &block.at(layout.size(0));
+  const auto at = [&](int64_t offset) { return words + offset / 8; };
+  std::memcpy(at(jit::kHelpersOffset), &helpers_, sizeof helpers_);
+  *at(jit::BlockLayout::kCount) = count;
+  *at(jit::BlockLayout::kBegin) = 0;
+  *at(jit::BlockLayout::kEnd) = kToTheEnd;
+  int64_t* stride = at(layout.stride(0));
+  for (size_t i = 0; i < operands_; i++) stride[i] = strides[i];
+  for (size_t i = operands_; i < static_cast<size_t>(layout.pointers); i++) stride[i] = 0;
+  int64_t* size = at(layout.size(0));
   for (int i = 0; i < layout.sizes; i++) size[i] = static_cast<int64_t>(args.sizes[i]);
   for (int i = 0; i < layout.numbers; i++) {
     const auto narrow = static_cast<float>(args.numbers[i]);
     if (wide_numbers_[static_cast<size_t>(i)])
-      std::memcpy(&block.at(layout.number(i)), &args.numbers[i], 8);
+      std::memcpy(at(layout.number(i)), &args.numbers[i], 8);
     else
-      std::memcpy(&block.at(layout.number(i)), &narrow, 4);
+      std::memcpy(at(layout.number(i)), &narrow, 4);
   }
 }
 
-void CompiledBody::run_range(const InstanceArgs& args, const int64_t* strides, int64_t count,
-                             int64_t begin, int64_t end, void* scratch) const {
-  Block block;
-  fill(block, lowered_.layout, args, strides, count);
-  block.set_range(begin, end);
+std::vector<int64_t> CompiledBody::prepare(const InstanceArgs& args, const int64_t* strides,
+                                           int64_t count) const {
+  std::vector<int64_t> words(static_cast<size_t>(lowered_.layout.bytes()) / 8);
+  fill(words.data(), lowered_.layout, args, strides, count);
+  return words;
+}
+
+void CompiledBody::run_prepared(const int64_t* words, void* const* pointers, void* scratch) const {
+  if (lowered_.scratch.empty()) return entry_(words, pointers);
+  Pointers all;
+  std::copy_n(pointers, operands_, all.begin());
+  Sizes sizes{};
+  std::copy_n(words + lowered_.layout.size(0) / 8, lowered_.layout.sizes, sizes.begin());
   char* at = static_cast<char*>(scratch);
   for (size_t i = 0; i < lowered_.scratch.size(); i++) {
-    block.set_pointer(lowered_.layout, static_cast<int>(operands_ + i), at, 0);
-    at += row_bytes(lowered_.trace, lowered_.scratch[i], DType::kF32, args.sizes);
+    all[operands_ + i] = at;
+    at += row_bytes(lowered_.trace, lowered_.scratch[i], DType::kF32, sizes);
   }
-  code_->entry()(block.words);
+  entry_(words, all.data());
 }
 
 void CompiledBody::run(const InstanceArgs& args, const int64_t* strides, int64_t count,
                        void* scratch) const {
-  run_range(args, strides, count, 0, kToTheEnd, scratch);
+  Block block;
+  fill(block.words, lowered_.layout, args, strides, count);
+  run_prepared(block.words, args.pointers, scratch);
 }
 
 const CompiledSteps* CompiledBody::steps() const {
@@ -125,14 +132,16 @@ bool CompiledBody::shares(const size_t* sizes) const {
   for (int i = 0; i < lowered_.layout.sizes; i++) points *= static_cast<int64_t>(sizes[i]);
   if (points < 2 * kPointsPerThread) return false;
   if (lowered_.range == kNoValue) return steps() != nullptr;
-  return evaluate(lowered_.trace, lowered_.range, sizes) >= 2 * lowered_.grain;
+  return jit::evaluate_size(lowered_.trace, lowered_.range, signed_sizes(sizes)) >=
+         2 * lowered_.grain;
 }
 
 size_t CompiledBody::shared_bytes(const size_t* sizes, int64_t parts) const {
   if (lowered_.range != kNoValue) return scratch_bytes(sizes) * static_cast<size_t>(parts);
+  const Sizes own = signed_sizes(sizes);
   size_t bytes = 0;
   for (const jit::SharedRow& row : steps()->lowered.rows)
-    bytes += row_bytes(steps()->lowered.trace, row.elements, row.dtype, sizes);
+    bytes += row_bytes(steps()->lowered.trace, row.elements, row.dtype, own);
   return bytes;
 }
 
@@ -154,38 +163,46 @@ void CompiledBody::run_shared(const InstanceArgs& args, void* shared, int64_t pa
                               const Exec& exec) const {
   if (lowered_.range == kNoValue) return run_steps(args, shared, parts, exec);
   const std::array<int64_t, kMaxOperands> strides{};
+  Block block;
+  fill(block.words, lowered_.layout, args, strides.data(), 1);
   const size_t scratch = scratch_bytes(args.sizes);
-  share_out(exec, evaluate(lowered_.trace, lowered_.range, args.sizes), lowered_.grain, parts,
-            [&](int64_t part, int64_t begin, int64_t end) {
-              run_range(args, strides.data(), 1, begin, end,
-                        static_cast<char*>(shared) + scratch * static_cast<size_t>(part));
-            });
+  const int64_t extent =
+      jit::evaluate_size(lowered_.trace, lowered_.range, signed_sizes(args.sizes));
+  share_out(exec, extent, lowered_.grain, parts, [&](int64_t part, int64_t begin, int64_t end) {
+    Block own = block;
+    own.set_range(begin, end);
+    run_prepared(own.words, args.pointers,
+                 static_cast<char*>(shared) + scratch * static_cast<size_t>(part));
+  });
 }
 
 void CompiledBody::run_steps(const InstanceArgs& args, void* shared, int64_t parts,
                              const Exec& exec) const {
   const jit::LoweredSteps& lowered = steps_->lowered;
   const std::array<int64_t, kMaxOperands> strides{};
+  const Sizes sizes = signed_sizes(args.sizes);
   Block block;
-  fill(block, lowered.layout, args, strides.data(), 1);
+  fill(block.words, lowered.layout, args, strides.data(), 1);
+  Pointers pointers;
+  std::copy_n(args.pointers, operands_, pointers.begin());
   char* at = static_cast<char*>(shared);
   for (size_t i = 0; i < lowered.rows.size(); i++) {
     const jit::SharedRow& row = lowered.rows[i];
-    block.set_pointer(lowered.layout, static_cast<int>(operands_ + i), at, 0);
-    at += row_bytes(lowered.trace, row.elements, row.dtype, args.sizes);
+    pointers[operands_ + i] = at;
+    at += row_bytes(lowered.trace, row.elements, row.dtype, sizes);
   }
   for (size_t i = 0; i < lowered.steps.size(); i++) {
     const jit::Step& step = lowered.steps[i];
-    const jit::Code::Entry entry = steps_->code[i]->entry();
+    const auto entry = steps_->code[i]->entry_with_pointers();
     if (step.range == kNoValue) {
-      entry(block.words);
+      entry(block.words, pointers.data());
       continue;
     }
-    share_out(exec, evaluate(lowered.trace, step.range, args.sizes), step.grain, parts,
+    share_out(exec, jit::evaluate_size(lowered.trace, step.range, sizes), step.grain, parts,
               [&](int64_t, int64_t begin, int64_t end) {
                 Block own = block;
                 own.set_range(begin, end);
-                entry(own.words);
+                entry(own.words, pointers.data());
               });
   }
 }

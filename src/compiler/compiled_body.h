@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// src/compiler/compiled_body.h: generated code as a Body: fills the block of each call, and shares
-// one long instance out among threads.
+// src/compiler/compiled_body.h: generated code as a Body: fills the blocks of calls, and shares one
+// long instance out among threads.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,9 @@
 #include "ops/evaluate.h"
 
 namespace nrd {
+
+// A block holds at most this much; larger layouts are refused when code is made.
+constexpr size_t kMostBlockBytes = 8 * 96;
 
 // lower_in_steps() and the code of each step.
 struct CompiledSteps {
@@ -31,6 +35,9 @@ class CompiledBody final : public Body {
   DType native(size_t operand) const override { return dtypes_[operand]; }
   void run(const InstanceArgs& args, const int64_t* strides, int64_t count,
            void* scratch) const override;
+  std::vector<int64_t> prepare(const InstanceArgs& args, const int64_t* strides,
+                               int64_t count) const override;
+  void run_prepared(const int64_t* words, void* const* pointers, void* scratch) const override;
   size_t scratch_bytes(const size_t* sizes) const override;
   bool shares(const size_t* sizes) const override;
   size_t shared_bytes(const size_t* sizes, int64_t parts) const override;
@@ -39,17 +46,17 @@ class CompiledBody final : public Body {
 
  private:
   struct Block;
-  int64_t evaluate(const OpTrace& trace, ValueId id, const size_t* sizes) const;
-  size_t row_bytes(const OpTrace& trace, ValueId elements, DType dtype, const size_t* sizes) const;
-  void fill(Block& block, const jit::BlockLayout& layout, const InstanceArgs& args,
+  using Pointers = std::array<void*, kMostBlockBytes / 8>;  // an operand's stride is in the block
+  using Sizes = std::array<int64_t, kMaxRank>;
+  Sizes signed_sizes(const size_t* sizes) const;
+  void fill(int64_t* words, const jit::BlockLayout& layout, const InstanceArgs& args,
             const int64_t* strides, int64_t count) const;
-  void run_range(const InstanceArgs& args, const int64_t* strides, int64_t count, int64_t begin,
-                 int64_t end, void* scratch) const;
   void run_steps(const InstanceArgs& args, void* shared, int64_t parts, const Exec& exec) const;
   const CompiledSteps* steps() const;
 
   jit::Lowered lowered_;
   std::shared_ptr<const jit::Code> code_;
+  jit::Code::EntryWithPointers entry_;
   std::vector<DType> dtypes_;  // of the operands, without scratch
   size_t operands_;
   const jit::Helper* helpers_;
@@ -58,8 +65,5 @@ class CompiledBody final : public Body {
   mutable std::once_flag steps_made_;
   mutable std::unique_ptr<const CompiledSteps> steps_;
 };
-
-// A block holds at most this much; larger layouts are refused when code is made.
-constexpr size_t kMostBlockBytes = 8 * 96;
 
 }  // namespace nrd

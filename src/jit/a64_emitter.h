@@ -18,7 +18,8 @@
 
 namespace nrd::jit {
 
-// Those a call does not keep come first; x0, which holds the block on entry, before all.
+// Those a call does not keep come first; the arguments (x0, x1) before all and in their order, so
+// that none is overwritten before it is read.
 inline constexpr uint8_t kA64Gprs[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                                        13, 14, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28};
 // v8 to v15 last: a function keeps their lower halves for its caller.

@@ -38,9 +38,11 @@ void A64Emitter::emit_scalar(const Inst& inst) {
   const bool has_slot = inst.dst != kNoReg && in_memory(inst.dst);
   const Gp to = inst.dst == kNoReg || has_slot ? Gp(a64::x16) : Gp(a64::x(where(inst.dst).reg));
   switch (inst.op) {
-    case Op::kGBlock:
-      if (to.id() != a64::x0.id()) a_.mov(to, a64::x0);
+    case Op::kGArgument: {
+      const Gp from = a64::x(kA64Gprs[inst.imm]);
+      if (to.id() != from.id()) a_.mov(to, from);
       break;
+    }
     case Op::kGConst: a_.mov(to, inst.imm); break;
     case Op::kGMove: {
       const Gp a = gpr(inst.a, to);

@@ -35,15 +35,17 @@ Builder::Builder(std::string name, const Target& target, int lanes) : target_(ta
   program_.code.reserve(64);
 }
 
-// The block and the constants stand in front, whenever they were first asked for: no branch can
+// The arguments and the constants stand in front, whenever they were first asked for: no branch can
 // lead around them.
 Program Builder::take() {
   std::vector<Inst> entry;
-  entry.reserve(constants_.size() + 1 + program_.code.size());
-  if (block_.valid()) {
-    Inst inst = make(Op::kGBlock);
+  entry.reserve(constants_.size() + arguments_.size() + program_.code.size());
+  for (size_t i = 0; i < arguments_.size(); i++) {
+    if (!arguments_[i].valid()) continue;
+    Inst inst = make(Op::kGArgument);
     inst.dst_class = RegClass::kGpr;
-    inst.dst = block_.id;
+    inst.dst = arguments_[i].id;
+    inst.imm = static_cast<int64_t>(i);
     entry.push_back(inst);
   }
   for (const Constant& constant : constants_) {
@@ -249,10 +251,13 @@ V Builder::gather(DType dtype, Lane lane, Mem mem, V index, const Tail* tail) {
 
 // ---- general-purpose registers ----
 
-G Builder::block() {
-  if (!block_.valid()) block_ = new_gpr();
-  return block_;
+G Builder::argument(size_t index) {
+  if (!arguments_[index].valid()) arguments_[index] = new_gpr();
+  return arguments_[index];
 }
+
+G Builder::block() { return argument(0); }
+G Builder::pointers() { return argument(1); }
 
 G Builder::gconst(int64_t value) {
   Inst inst = make(Op::kGConst);

@@ -17,13 +17,17 @@ namespace nrd::jit {
 // to executable once and never back.
 class Code {
  public:
-  using Entry = void (*)(const void* block);
+  using Entry = void (*)(const void* block);  // of code that asks for nothing else
+  using EntryWithPointers = void (*)(const void* block, void* const* pointers);
   // Takes over `mapped` bytes of executable pages at `base`; code for make_code alone.
   Code(std::string name, void* base, size_t mapped, size_t bytes);
   ~Code();
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
   Entry entry() const { return reinterpret_cast<Entry>(base_); }
+  EntryWithPointers entry_with_pointers() const {
+    return reinterpret_cast<EntryWithPointers>(base_);
+  }
   const void* base() const { return base_; }
   size_t bytes() const { return bytes_; }
   const std::string& name() const { return name_; }

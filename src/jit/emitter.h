@@ -116,7 +116,7 @@ class Emitter {
         a_.bind(stub.back);
         return;
       }
-      default: inst.op >= Op::kGBlock ? emit_scalar(inst) : emit_vector(inst);
+      default: inst.op >= Op::kGArgument ? emit_scalar(inst) : emit_vector(inst);
     }
   }
 

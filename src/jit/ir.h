@@ -5,8 +5,10 @@
 // hold `lanes` elements each whatever their type: with 16 lanes on AVX-512 an f32 vector is a zmm;
 // a program with f64 values takes 8 lanes, then f64 is a zmm and f32 a ymm. Registers may be
 // assigned more than once (accumulators, pointers); a register that is live into a loop keeps its
-// place to the loop's end. Generated functions are `void(const void* block)`: everything they need
-// (pointers, sizes, numbers, helper functions) lies in the block, so code has no absolute address.
+// place to the loop's end. Generated functions are `void(const void* block, void* const*
+// pointers)`: what they need beside pointers (sizes, numbers, helper functions) lies in the block,
+// so code has no absolute address, and a caller that keeps the block only hands over its array of
+// pointers.
 #pragma once
 
 #include <array>
@@ -133,7 +135,7 @@ enum class Op : uint8_t {
   kTailMask,      // lanes < a (G; its low half, signed)
   kMaskToVector,  // i32: -1 or 0 a lane
   // gpr (64 bit)
-  kGBlock,  // the argument of the generated function; the first instruction
+  kGArgument,  // argument `imm` of the generated function; these stand first, in order
   kGConst,
   kGMove,
   kGLoad /* mem; imm bytes 4 (sign extended) or 8 */,
@@ -186,6 +188,8 @@ struct Inst {
   int64_t imm = 0;
   uint32_t label = kNoReg;
 };
+
+constexpr int kArguments = 2;  // of a generated function: the block, the pointers
 
 // kCallLanes: what stands at the block's helper table (an array of these at kHelpersOffset):
 // void(const void* a, const void* b, void* out), arrays of `lanes` elements of the lane type.
@@ -280,7 +284,8 @@ class Builder {
   void fence();
   void prefetch(Mem mem, bool is_to_l2 = false);
   void ret();
-  G block();  // the argument of the generated function
+  G block();  // the arguments of the generated function
+  G pointers();
 
  private:
   struct Constant {
@@ -292,10 +297,11 @@ class Builder {
   uint32_t new_register(RegClass c, int physical = -1);
   V define(Inst inst, V into);
   G define(Inst inst, G into);
+  G argument(size_t index);
   const Target& target_;
   Program program_;
   std::vector<Constant> constants_;
-  G block_;
+  std::array<G, kArguments> arguments_;
 };
 
 std::string program_text(const Program& program);    // for NEREID_DUMP=ir and tests

@@ -2,7 +2,7 @@
 // src/jit/ir_text.cpp: the text form of the vector IR and the table of its operations.
 //
 //   program silu lanes 16
-//     g0 = block
+//     g0 = argument 0
 //     v3 = const.f32 0x3f800000
 //     v4 = load.f32.f16 [g0 + 8] tail g2 m1
 //     v5 = fma.f32 v4 v4 v3
@@ -90,7 +90,7 @@ constexpr OpInfo kOps[] = {
     {"mask_const", 'm', '-', '-', '-'},
     {"tail_mask", 'm', 'g', '-', '-'},
     {"mask_to_vector", 'v', 'm', '-', '-'},
-    {"block", 'g', '-', '-', '-'},
+    {"argument", 'g', '-', '-', '-'},
     {"gconst", 'g', '-', '-', '-'},
     {"gmove", 'g', 'g', '-', '-'},
     {"gload", 'g', '-', '-', '-', true},
@@ -124,7 +124,7 @@ constexpr OpInfo kOps[] = {
 };
 static_assert(std::size(kOps) == static_cast<size_t>(Op::kReturn) + 1);
 static_assert(kOps[static_cast<size_t>(Op::kCallLanes)].word == "call_lanes");
-static_assert(kOps[static_cast<size_t>(Op::kGBlock)].word == "block");
+static_assert(kOps[static_cast<size_t>(Op::kGArgument)].word == "argument");
 
 bool prints_lane(Op op) { return op < Op::kMaskAnd; }
 
@@ -141,6 +141,7 @@ bool prints_immediate(const Inst& inst) {
     case Op::kTileStore:
     case Op::kTileDot:
     case Op::kMaskConst:
+    case Op::kGArgument:
     case Op::kGConst:
     case Op::kGLoad:
     case Op::kGStore:

@@ -134,7 +134,7 @@ Expected<Program> Lowering::run(int range_loop) {
                      .hint = "the function itself will run"});
 }
 
-// for (; count > 0; count--) { the trace; each pointer moves on }
+// for (; count > 0; count--) { the trace; each pointer moves on, unless it was the last }
 void Lowering::instances() {
   const G count = b_.gload({b_.block(), {}, 1, BlockLayout::kCount});
   const Label top = b_.label(), done = b_.label();
@@ -142,13 +142,18 @@ void Lowering::instances() {
   for (size_t p = 0; p < trace_.params.size(); p++) {
     const TraceParam& param = trace_.params[p];
     if (param.kind != TraceParamKind::kPointer || !(param.read || param.written)) continue;
-    bases_[p] = b_.gload({b_.block(), {}, 1, layout_.pointer(ordinal_[p])});
+    bases_[p] = b_.gload({b_.pointers(), {}, 1, 8 * ordinal_[p]});
   }
   for (ValueId id = 0; id < trace_.values.size(); id++) {
     const Value& v = trace_[id];
     if (!a_.is_live(id) || v.op != TraceOp::kParam) continue;
     if (trace_.params[v.index].kind == TraceParamKind::kSize) scalar(id);
     if (trace_.params[v.index].kind == TraceParamKind::kNumber) vector(id, 0);
+  }
+  if (range_loop_ >= 0) {
+    const G extent = scalar(trace_.loops[static_cast<size_t>(range_loop_)].extent);
+    const G end = b_.gload({b_.block(), {}, 1, BlockLayout::kEnd});
+    range_end_ = b_.gop(Op::kGMin, end, extent, end);
   }
   // What depends on sizes and numbers alone is the same for every instance.
   hoist_uniform(trace_.body);
@@ -157,13 +162,14 @@ void Lowering::instances() {
   const Mark inside = mark();
   statements(trace_.body);
   forget(inside);
+  b_.gop(Op::kGSub, count, 1, count);
+  b_.branch(Predicate::kLe, count, 0, done);
   for (size_t p = 0; p < trace_.params.size(); p++) {
     if (!bases_[p].valid()) continue;
     const G stride = b_.gload({b_.block(), {}, 1, layout_.stride(ordinal_[p])});
     b_.gop(Op::kGAdd, bases_[p], stride, bases_[p]);
   }
-  b_.gop(Op::kGSub, count, 1, count);
-  b_.branch(Predicate::kGt, count, 0, top);
+  b_.jump(top);
   b_.loop_end();
   b_.bind(done);
 }

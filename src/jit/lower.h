@@ -25,19 +25,18 @@ struct Binding {
   bool non_temporal = false;  // the output bypasses the cache, where whole vectors allow it
 };
 
-// Where the block has what: byte offsets. Every entry is 8 bytes wide. Scratch rows are pointers
-// behind those of the trace.
+// Where the block has what: byte offsets. Every entry is 8 bytes wide. Pointers are an array of
+// their own, in the order of the trace's; scratch rows stand behind them.
 struct BlockLayout {
   int pointers = 0, sizes = 0, numbers = 0;  // how many of each
   static constexpr int64_t kCount = 8, kBegin = 16, kEnd = 24, kFirst = 32;
-  int64_t pointer(int i) const { return kFirst + 8 * i; }
-  int64_t stride(int i) const { return kFirst + 8 * (pointers + i); }  // bytes an instance
-  int64_t size(int i) const { return kFirst + 8 * (2 * pointers + i); }
-  int64_t number(int i) const { return kFirst + 8 * (2 * pointers + sizes + i); }
+  int64_t stride(int i) const { return kFirst + 8 * i; }  // bytes an instance
+  int64_t size(int i) const { return kFirst + 8 * (pointers + i); }
+  int64_t number(int i) const { return kFirst + 8 * (pointers + sizes + i); }
   int64_t bytes() const { return number(numbers); }
 };
 
-// A block, for callers: what is not set is 0.
+// A block and its pointers, for callers: what is not set is 0.
 class ArgumentBlock {
  public:
   explicit ArgumentBlock(const BlockLayout& layout);
@@ -49,11 +48,13 @@ class ArgumentBlock {
   void set_number(int i, float value) { std::memcpy(&word(layout_.number(i)), &value, 4); }
   void set_number(int i, double value) { std::memcpy(&word(layout_.number(i)), &value, 8); }
   const void* data() const { return words_.data(); }
+  void* const* pointers() const { return pointers_.data(); }
 
  private:
   int64_t& word(int64_t offset) { return words_[static_cast<size_t>(offset) / 8]; }
   BlockLayout layout_;
   std::vector<int64_t> words_;
+  std::vector<void*> pointers_;
 };
 
 struct Lowered {

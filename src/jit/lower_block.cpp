@@ -8,7 +8,9 @@
 namespace nrd::jit {
 
 ArgumentBlock::ArgumentBlock(const BlockLayout& layout)
-    : layout_(layout), words_(static_cast<size_t>(layout.bytes()) / 8, 0) {
+    : layout_(layout),
+      words_(static_cast<size_t>(layout.bytes()) / 8, 0),
+      pointers_(static_cast<size_t>(layout.pointers), nullptr) {
   const Helper* helpers = helper_table();
   std::memcpy(&word(kHelpersOffset), &helpers, sizeof helpers);
   set_count(1);
@@ -21,7 +23,7 @@ void ArgumentBlock::set_range(int64_t begin, int64_t end) {
 }
 
 void ArgumentBlock::set_pointer(int i, const void* pointer, int64_t stride) {
-  std::memcpy(&word(layout_.pointer(i)), &pointer, sizeof pointer);
+  pointers_[static_cast<size_t>(i)] = const_cast<void*>(pointer);
   word(layout_.stride(i)) = stride;
 }
 

@@ -35,13 +35,12 @@ void Lowering::loop(uint16_t number) {
 
 // The counter's first value and its end. Only the outermost loop of split code has a range.
 void Lowering::begin_counter(uint16_t number, G& iv, G& end) {
-  const ValueId extent = trace_.loops[number].extent;
-  end = scalar(extent);
   if (number == range_loop_) {
     iv = b_.gload({b_.block(), {}, 1, BlockLayout::kBegin});
-    end = b_.gop(Op::kGMin, end, b_.gload({b_.block(), {}, 1, BlockLayout::kEnd}));
+    end = range_end_;
   } else {
     iv = b_.gconst(0);
+    end = scalar(trace_.loops[number].extent);
   }
 }
 

@@ -203,6 +203,7 @@ class Lowering {
   std::vector<G> bases_;           // of each pointer parameter: this instance's
   V iota_;                         // where lanes are told apart
   int range_loop_ = -1;
+  G range_end_;  // where split code stops; the same for every instance
   VectorLoop at_;
   std::vector<uint32_t> vectors_, scalars_;
   std::vector<size_t> log_;                          // slots that were filled, for forget

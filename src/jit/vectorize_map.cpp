@@ -13,6 +13,9 @@ namespace {
 
 // Beyond these a longer loop body gains nothing over its overhead.
 constexpr int kLightBody = 10, kHeavyBody = 60;
+// A light body moves this much in an iteration: what the loop itself costs is then hidden behind
+// the stores, and a short array soon reaches its rest.
+constexpr int kLightBytes = 128;
 
 }  // namespace
 
@@ -21,7 +24,8 @@ int Lowering::copies_for(uint16_t number) const {
   int copies = b_.target().vector_registers > 16 ? 4 : 2;
   if (!a_.loops[number].has_inner_loops) {
     const int cost = cost_of_body(number);
-    copies = cost <= kLightBody ? 4 : cost <= kHeavyBody ? 2 : 1;
+    const int light = std::clamp(kLightBytes / b_.target().vector_bytes, 1, kMaxCopies);
+    copies = cost <= kLightBody ? light : cost <= kHeavyBody ? 2 : 1;
   }
   if (const auto extent = poly_of(trace_, l.extent).as_constant()) {
     copies = static_cast<int>(std::clamp<int64_t>(*extent / lanes_, 1, copies));

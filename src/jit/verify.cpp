@@ -138,9 +138,15 @@ class Verifier {
   }
 
   void check_control(const Inst& inst, const OpInfo& op) {
-    if (inst.op == Op::kGBlock && at_ != 0) fail("not the first instruction");
-    if (inst.op == Op::kConst && at_ > 0 && program_.code[at_ - 1].op != Op::kConst &&
-        program_.code[at_ - 1].op != Op::kGBlock) {
+    const Inst* before = at_ > 0 ? &program_.code[at_ - 1] : nullptr;
+    if (inst.op == Op::kGArgument) {
+      // A register handed over lives until its own instruction.
+      if (before && (before->op != Op::kGArgument || before->imm >= inst.imm))
+        fail("arguments stand first, in order");
+      if (inst.imm < 0 || inst.imm >= kArguments) fail("there is no argument {}", inst.imm);
+    }
+    if (inst.op == Op::kConst && before && before->op != Op::kConst &&
+        before->op != Op::kGArgument) {
       fail("constants stand in front");
     }
     if (op.has_label && (inst.label >= program_.labels || label_at_[inst.label] == kUnbound)) {

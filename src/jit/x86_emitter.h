@@ -29,8 +29,9 @@ struct X86Narrow {
   uint32_t max_code, overflow_code, nan_code;
 };
 
-// What the allocator may give out: those a call does not save first; rdi, which holds the block
-// on entry, before all. rax, rdx and rsp are the emitter's.
+// What the allocator may give out: those a call does not save first; the arguments (rdi, rsi)
+// before all and in their order, so that none is overwritten before it is read. rax, rdx and rsp
+// are the emitter's.
 inline constexpr uint8_t kX86Gprs[] = {7, 6, 1, 8, 9, 10, 11, 3, 5, 12, 13, 14, 15};
 
 // What both instruction sets ask of the allocator.

@@ -48,9 +48,11 @@ void X86Emitter::emit_scalar(const Inst& inst) {
   const bool has_slot = inst.dst != kNoReg && in_memory(inst.dst);
   const Gp to = inst.dst == kNoReg || has_slot ? Gp(x86::rax) : Gp(x86::gpq(where(inst.dst).reg));
   switch (inst.op) {
-    case Op::kGBlock:
-      if (to.id() != x86::rdi.id()) a_.mov(to, x86::rdi);
+    case Op::kGArgument: {
+      const Gp from = x86::gpq(kX86Gprs[inst.imm]);
+      if (to.id() != from.id()) a_.mov(to, from);
       break;
+    }
     case Op::kGConst:
       if (inst.imm == 0) {
         a_.xor_(to.r32(), to.r32());

@@ -82,6 +82,10 @@ class DefinitionBody final : public Body {
 
 }  // namespace
 
+std::vector<int64_t> Body::prepare(const InstanceArgs&, const int64_t*, int64_t) const {
+  return {};
+}
+void Body::run_prepared(const int64_t*, void* const*, void*) const {}
 size_t Body::scratch_bytes(const size_t*) const { return 0; }
 bool Body::shares(const size_t*) const { return false; }
 size_t Body::shared_bytes(const size_t*, int64_t) const { return 0; }
@@ -268,13 +272,16 @@ void Evaluation::add_scratch() {
   one_call_ = !converts() && outer_sizes_.size() <= 1 && items > 0;
   for (size_t i = 0; i < operands_.size() && !outer_sizes_.empty(); i++)
     strides_[i] = operands_[i].outer_strides.back();
+  if (one_call_)
+    prepared_ = body_->prepare({nullptr, sizes_.data(), numbers_.data(), types_.data()},
+                               strides_.data(), instances_);
 }
 
 void Evaluation::run(void* const* pointers, void* workspace, const Exec& exec) const {
   if (one_call_ && (exec.threads <= 1 || (parts_ <= 1 && !shares_))) {
-    body_->run({pointers, sizes_.data(), numbers_.data(), types_.data()}, strides_.data(),
-               instances_, static_cast<char*>(workspace) + copies_bytes_);
-    return;
+    if (!prepared_.empty()) return body_->run_prepared(prepared_.data(), pointers, workspace);
+    return body_->run({pointers, sizes_.data(), numbers_.data(), types_.data()}, strides_.data(),
+                      instances_, workspace);
   }
   auto* scratch = static_cast<char*>(workspace);
   if (converts()) convert_inputs(pointers, scratch, exec);

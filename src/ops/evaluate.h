@@ -26,6 +26,11 @@ class Body {
   // `count` instances: the first at args.pointers, each next one `strides` bytes further.
   virtual void run(const InstanceArgs& args, const int64_t* strides, int64_t count,
                    void* scratch) const = 0;
+  // For calls that differ in their pointers alone: what they have in common, made once, and a call
+  // with it. Empty: there is nothing to be saved, run() does as well.
+  virtual std::vector<int64_t> prepare(const InstanceArgs& args, const int64_t* strides,
+                                       int64_t count) const;
+  virtual void run_prepared(const int64_t* words, void* const* pointers, void* scratch) const;
   // Memory of its own that one thread needs while it runs.
   virtual size_t scratch_bytes(const size_t* sizes) const;
   // One instance on several threads, with the same bits as run(): whether that is worth it, how
@@ -88,6 +93,7 @@ class Evaluation {
   size_t scratch_bytes_ = 0;  // of each of parts_ threads, behind them
   int64_t parts_ = 1;
   bool one_call_ = false;  // on one thread all instances go to the body at once, operands as given
+  std::vector<int64_t> prepared_;                // of that call
   std::array<int64_t, kMaxOperands> strides_{};  // between instances along the last outer axis
   size_t shared_bytes_ = 0;
   bool shares_ = false;  // the one instance goes to several threads

@@ -47,6 +47,33 @@ TEST_P(JitEdges, ConstantsOfEveryShape) {
   }
 }
 
+// Whichever a program asks for, and first: *pointers[1] = *pointers[0] and the block's last number.
+TEST_P(JitEdges, ArgumentsArrive) {
+  for (bool wants_block : {false, true}) {
+    for (bool block_first : {false, true}) {
+      Builder b("arguments", target(), target().lanes(false));
+      if (wants_block && block_first) b.block();
+      const G from = b.gload({b.pointers(), {}, 1, 0}), to = b.gload({b.pointers(), {}, 1, 8});
+      G sum = b.gload({from});
+      if (wants_block) sum = b.gop(Op::kGAdd, sum, number(b, 3));
+      b.gstore({to}, sum);
+      b.ret();
+      const Program program = b.take();
+      const Compiled compiled = compile(program, target());
+      ASSERT_TRUE(compiled.code);
+      int64_t in = 40, expected = 0, got = 0;
+      Block block;
+      block.number[3] = 2;
+      void* pointers[] = {&in, &expected};
+      Interpreter(program).run(&block, pointers);
+      EXPECT_EQ(expected, wants_block ? 42 : 40);
+      pointers[1] = &got;
+      compiled.code->entry_with_pointers()(&block, pointers);
+      EXPECT_EQ(got, expected) << program_text(program);
+    }
+  }
+}
+
 TEST_P(JitEdges, WideConstantsOfEveryShape) {
   std::vector<uint64_t> words = special_f64();
   for (double value : {0.125, -0.125, 31.0, -31.0, 0.1, 33.0}) {

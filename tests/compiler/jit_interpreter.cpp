@@ -219,14 +219,14 @@ void Interpreter::move_memory(const Inst& inst) {
   if (!is_store) vectors_[inst.dst] = result;
 }
 
-void Interpreter::call_lanes(const Inst& inst, const void* block) {
+void Interpreter::call_lanes(const Inst& inst) {
   const auto size = static_cast<size_t>(lane_bytes(inst.lane));
   alignas(64) std::array<char, kMaxLanes * 8> a{}, b{}, out{};
   for (size_t lane = 0; lane < static_cast<size_t>(program_.lanes); lane++) {
     std::memcpy(&a[lane * size], &vectors_[inst.a][lane], size);
     if (inst.b != kNoReg) std::memcpy(&b[lane * size], &vectors_[inst.b][lane], size);
   }
-  const Helper* helpers = *static_cast<const Helper* const*>(block);
+  const Helper* helpers = *static_cast<const Helper* const*>(arguments_[0]);
   helpers[inst.imm](a.data(), b.data(), out.data(), program_.lanes);
   vectors_[inst.dst] = {};
   for (size_t lane = 0; lane < static_cast<size_t>(program_.lanes); lane++) {
@@ -264,7 +264,7 @@ void Interpreter::across_lanes(const Inst& inst) {
   vectors_[inst.dst] = result;
 }
 
-void Interpreter::vector(const Inst& inst, const void* block) {
+void Interpreter::vector(const Inst& inst) {
   switch (inst.op) {
     case Op::kLoad:
     case Op::kStore:
@@ -279,7 +279,7 @@ void Interpreter::vector(const Inst& inst, const void* block) {
     case Op::kOdd:
     case Op::kZipLow:
     case Op::kZipHigh: return across_lanes(inst);
-    case Op::kCallLanes: return call_lanes(inst, block);
+    case Op::kCallLanes: return call_lanes(inst);
     default: break;
   }
   Lanes result{};
@@ -330,12 +330,15 @@ void Interpreter::masks(const Inst& inst) {
 
 // ---- scalars and control ----
 
-void Interpreter::scalar(const Inst& inst, const void* block) {
+void Interpreter::scalar(const Inst& inst) {
   const int64_t a = inst.a != kNoReg ? gprs_[inst.a] : 0;
   const auto u = static_cast<uint64_t>(a);  // sums and products wrap
   int64_t result = 0;
   switch (inst.op) {
-    case Op::kGBlock: result = static_cast<int64_t>(reinterpret_cast<uintptr_t>(block)); break;
+    case Op::kGArgument:
+      result = static_cast<int64_t>(
+          reinterpret_cast<uintptr_t>(arguments_[static_cast<size_t>(inst.imm)]));
+      break;
     case Op::kGConst: result = inst.imm; break;
     case Op::kGMove: result = a; break;
     case Op::kGLoad: {
@@ -369,7 +372,8 @@ bool Interpreter::takes_branch(const Inst& inst) const {
   return inst.op == Op::kBranch && integer_compare(inst.predicate, gprs_[inst.a], second(inst));
 }
 
-void Interpreter::run(const void* block) {
+void Interpreter::run(const void* block, void* const* pointers) {
+  arguments_ = {block, pointers};
   for (size_t at = 0; at < program_.code.size(); at++) {
     const Inst& inst = program_.code[at];
     if (inst.op == Op::kReturn) return;
@@ -380,10 +384,10 @@ void Interpreter::run(const void* block) {
     const OpInfo& op = op_info(inst.op);
     if (op.dst == 'm') {
       masks(inst);
-    } else if (inst.op < Op::kGBlock) {
-      vector(inst, block);
+    } else if (inst.op < Op::kGArgument) {
+      vector(inst);
     } else {
-      scalar(inst, block);
+      scalar(inst);
     }
   }
 }

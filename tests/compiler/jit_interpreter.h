@@ -10,15 +10,15 @@
 
 namespace nrd::jit {
 
-// What a program must do, in scalar C. Memory is real memory; the block is what the generated
-// function would get. Lanes hold bits: f32 and i32 in the low half.
+// What a program must do, in scalar C. Memory is real memory; the arguments are those the
+// generated function would get. Lanes hold bits: f32 and i32 in the low half.
 class Interpreter {
  public:
   static constexpr int kMaxLanes = 16;
   using Lanes = std::array<uint64_t, kMaxLanes>;
 
   explicit Interpreter(const Program& program);
-  void run(const void* block);
+  void run(const void* block, void* const* pointers = nullptr);
 
  private:
   uintptr_t address(const Mem& mem) const;
@@ -27,14 +27,15 @@ class Interpreter {
   uint64_t load_element(const Inst& inst, uintptr_t at) const;
   void store_element(const Inst& inst, uintptr_t at, uint64_t bits) const;
   void move_memory(const Inst& inst);
-  void call_lanes(const Inst& inst, const void* block);
+  void call_lanes(const Inst& inst);
   void across_lanes(const Inst& inst);
   void masks(const Inst& inst);
-  void scalar(const Inst& inst, const void* block);
-  void vector(const Inst& inst, const void* block);
+  void scalar(const Inst& inst);
+  void vector(const Inst& inst);
   bool takes_branch(const Inst& inst) const;
 
   const Program& program_;
+  std::array<const void*, kArguments> arguments_{};
   std::vector<Lanes> vectors_;
   std::vector<uint32_t> masks_;
   std::vector<int64_t> gprs_;

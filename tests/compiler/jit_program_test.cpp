@@ -343,7 +343,7 @@ TEST(JitText, IsReadable) {
   b.ret();
   EXPECT_EQ(program_text(b.take()),
             "program demo lanes 8\n"
-            "  g0 = block\n"
+            "  g0 = argument 0\n"
             "  v5 = const.f32 0x3f800000\n"
             "  g1 = gload [g0 + 8] 8\n"
             "  g2 = gconst 5\n"
@@ -392,6 +392,14 @@ TEST(JitVerify, FindsWhatIsWrong) {
             }).find("does not move"),
             std::string::npos);
   EXPECT_NE(verify_program({}), "");
+  Builder late("late", kAnyTarget, 8);
+  late.gload({late.block()});
+  late.gload({late.pointers()});
+  late.ret();
+  Program arguments = late.take();
+  EXPECT_EQ(verify_program(arguments), "");
+  std::swap(arguments.code[0], arguments.code[1]);
+  EXPECT_NE(verify_program(arguments).find("arguments stand first"), std::string::npos);
   Builder b("sound", kAnyTarget, 8);
   b.op1(Op::kScale, Lane::kF32, b.constant(1.0f));
   b.ret();

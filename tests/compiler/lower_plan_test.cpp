@@ -263,10 +263,12 @@ for i2 < n {
   binding.non_temporal = true;
   const auto lowered = lower(trace, binding, kTarget);
   ASSERT_TRUE(lowered) << lowered.error().message();
-  G base_of_out;
+  G pointers, base_of_out;
   int past_cache = 0;
   for (const Inst& inst : lowered->program.code) {
-    const bool loads_out = inst.op == Op::kGLoad && inst.mem.offset == lowered->layout.pointer(2);
+    if (inst.op == Op::kGArgument && inst.imm == 1) pointers = {inst.dst};
+    const bool loads_out =
+        inst.op == Op::kGLoad && inst.mem.base.id == pointers.id && inst.mem.offset == 8 * 2;
     if (loads_out) base_of_out = {inst.dst};
     if (inst.op != Op::kStore || !inst.nt) continue;
     past_cache++;

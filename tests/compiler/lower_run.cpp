@@ -83,11 +83,11 @@ Runnable::Runnable(Program program, const Machine& machine) : program_(std::move
   code_ = *code;
 }
 
-void Runnable::run(const void* block) const {
+void Runnable::run(const void* block, void* const* pointers) const {
   if (code_ != nullptr) {
-    code_->entry()(block);
+    code_->entry_with_pointers()(block, pointers);
   } else {
-    Interpreter(program_).run(block);
+    Interpreter(program_).run(block, pointers);
   }
 }
 

@@ -27,8 +27,8 @@ std::vector<Machine> native_machines();
 class Runnable {
  public:
   Runnable(Program program, const Machine& machine);  // fails the test where it cannot be made
-  void run(const ArgumentBlock& block) const { run(block.data()); }
-  void run(const void* block) const;
+  void run(const ArgumentBlock& block) const { run(block.data(), block.pointers()); }
+  void run(const void* block, void* const* pointers = nullptr) const;
 
  private:
   Program program_;
