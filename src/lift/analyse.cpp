@@ -4,6 +4,7 @@
 #include "lift/loop_exits.h"
 #include "lift/refine.h"
 #include "lift/structure.h"
+#include "trace/canonical.h"
 
 namespace nrd::lift {
 
@@ -16,7 +17,7 @@ Expected<OpTrace> analyse(Function function, const LiftRequest& request) {
     Scev scev(function, factory, tree, params);
     scev.solve();
     const LoopTree refined = Refiner(function, factory, tree, scev, params).run();
-    return make_trace(function, factory, refined, scev, params, request);
+    return canonical_trace(make_trace(function, factory, refined, scev, params, request));
   } catch (const Refusal& refusal) {
     return refusal.error(request);
   }

@@ -4,39 +4,12 @@
 
 #include <utility>
 
+#include "trace/op_info.h"
+
 namespace nrd {
 namespace {
 
 using P = Predicate;
-
-P negation(P p) {
-  switch (p) {
-    case P::kOeq: return P::kUne;
-    case P::kOne: return P::kUeq;
-    case P::kOlt: return P::kUge;
-    case P::kOle: return P::kUgt;
-    case P::kOgt: return P::kUle;
-    case P::kOge: return P::kUlt;
-    case P::kOrd: return P::kUno;
-    case P::kUeq: return P::kOne;
-    case P::kUne: return P::kOeq;
-    case P::kUlt: return P::kOge;
-    case P::kUle: return P::kOgt;
-    case P::kUgt: return P::kOle;
-    case P::kUge: return P::kOlt;
-    case P::kUno: return P::kOrd;
-    case P::kEq: return P::kNe;
-    case P::kNe: return P::kEq;
-    case P::kLt: return P::kGe;
-    case P::kLe: return P::kGt;
-    case P::kGt: return P::kLe;
-    case P::kGe: return P::kLt;
-    case P::kB: return P::kAe;
-    case P::kBe: return P::kA;
-    case P::kA: return P::kBe;
-    default: return P::kB;
-  }
-}
 
 struct Comparison {
   P predicate;
@@ -57,10 +30,10 @@ std::optional<Comparison> comparison_of(const OpTrace& trace, ValueId id, bool n
 // Puts the larger-than form in place of the smaller-than one.
 Comparison as_greater(Comparison c) {
   switch (c.predicate) {
-    case P::kOlt: return {P::kOgt, c.b, c.a};
-    case P::kOle: return {P::kOge, c.b, c.a};
-    case P::kLt: return {P::kGt, c.b, c.a};
-    case P::kLe: return {P::kGe, c.b, c.a};
+    case P::kOlt:
+    case P::kOle:
+    case P::kLt:
+    case P::kLe: return {exchanged(c.predicate), c.b, c.a};
     default: return c;
   }
 }

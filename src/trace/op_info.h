@@ -50,6 +50,9 @@ bool is_pure(TraceOp op);
 // + - * / % min max of them.
 bool is_index_op(const OpTrace& trace, const Value& value);
 
+Predicate negation(Predicate p);   // true where p is false
+Predicate exchanged(Predicate p);  // what b and a fulfil where a and b fulfil p
+
 // What an element of a pointer parameter becomes when it is loaded.
 TraceType loaded_type(DType dtype);
 
