@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 
+#include "base/log.h"
 #include "compiler/catalogue_traces.h"
 #include "compiler/compiled_body.h"
 #include "compiler/dump.h"
+#include "compiler/prove_code.h"
 
 namespace nrd {
 namespace {
@@ -77,10 +80,37 @@ Expected<std::shared_ptr<const Body>> compile(const OpTrace& trace, const jit::B
       [&trace, binding, &target] { return compile_steps(trace, binding, target); }));
 }
 
+// As prove_vector_code of user_op.cpp found it when the function was registered.
+bool was_proved(const OpTrace& trace, const jit::Binding& binding, const jit::Target& target) {
+  const Expected<IsaSet> isa = isa_from_environment();
+  if (!isa || binding.non_temporal) return false;
+  const std::vector<const jit::Target*> here = jit::targets(*isa);
+  if (here.empty() || here.front() != &target) return false;
+  size_t pointer = 0;
+  return std::all_of(trace.params.begin(), trace.params.end(), [&](const TraceParam& p) {
+    return p.kind != TraceParamKind::kPointer || p.dtype == binding.dtypes[pointer++];
+  });
+}
+
+// A user's function in dtypes or for an ISA that it was not proved with so far.
+Expected<std::shared_ptr<const Body>> compile_and_prove(const OpTrace& trace,
+                                                        const jit::Binding& binding,
+                                                        const jit::Target& target) {
+  if (!was_proved(trace, binding, target)) {
+    NRD_TRY(prove_code(
+        trace, target,
+        {.dtypes = binding.dtypes, .ints = binding.ints, .non_temporal = binding.non_temporal}));
+    std::string words;
+    for (DType d : binding.dtypes) words += fmt::format(" {}", word(d));
+    log(LogLevel::kInfo, fmt::format("{}: code for{} on {} proved", trace.name, words, target.isa));
+  }
+  return compile(trace, binding, target);
+}
+
 // Code by what it was made from; kept for the process, as operators are.
 Expected<std::shared_ptr<const Body>> find_or_compile(const OpTrace& trace,
                                                       const jit::Binding& binding,
-                                                      const jit::Target& target) {
+                                                      const jit::Target& target, bool is_users) {
   static std::mutex mutex;
   static auto* kept = new std::unordered_map<std::string, Expected<std::shared_ptr<const Body>>>;
   std::string key;
@@ -92,7 +122,8 @@ Expected<std::shared_ptr<const Body>> find_or_compile(const OpTrace& trace,
   key += target.isa;
   const std::lock_guard lock(mutex);
   if (auto found = kept->find(key); found != kept->end()) return found->second;
-  return kept->emplace(std::move(key), compile(trace, binding, target)).first->second;
+  const auto make = is_users ? compile_and_prove : compile;
+  return kept->emplace(std::move(key), make(trace, binding, target)).first->second;
 }
 
 Error no_trace(const Desc& desc) {
@@ -139,14 +170,13 @@ Expected<std::shared_ptr<const Body>> compile_operator(const Desc& desc, const I
   }
   binding.ints = desc.types;
   binding.non_temporal = options.non_temporal;
-  return find_or_compile(*trace, binding, **target);
+  return find_or_compile(*trace, binding, **target, desc.op->group == "user");
 }
 
 Expected<std::shared_ptr<const Body>> compile_trace(const OpTrace& trace,
-                                                    const std::vector<DType>& dtypes,
-                                                    const std::vector<int>& ints,
+                                                    const jit::Binding& binding,
                                                     const jit::Target& target) {
-  return compile(trace, {dtypes, ints, false}, target);
+  return compile(trace, binding, target);
 }
 
 Expected<std::string> operator_assembly(const OpTrace& trace, const IsaSet& isa) {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "jit/ir.h"
+#include "jit/lower.h"
 #include "machine/isa.h"
 #include "ops/evaluate.h"
 #include "trace/trace.h"
@@ -23,15 +23,14 @@ struct OperatorOptions {
 };
 
 // Code for the best ISA in `isa`, for desc's dtypes and rounding types and any sizes. Made once
-// and kept; the error says what cannot be compiled.
+// and kept; a user's is proved, too. The error says what cannot be compiled.
 Expected<std::shared_ptr<const Body>> compile_operator(const Desc& desc, const IsaSet& isa,
                                                        const OperatorOptions& options);
 
 // The same for a trace alone and one target, not kept: for proofs and tests. The trace must outlive
 // the body.
 Expected<std::shared_ptr<const Body>> compile_trace(const OpTrace& trace,
-                                                    const std::vector<DType>& dtypes,
-                                                    const std::vector<int>& ints,
+                                                    const jit::Binding& binding,
                                                     const jit::Target& target);
 
 // The ISA word that compile_operator would emit for; empty: none (no back end, or the system

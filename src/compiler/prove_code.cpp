@@ -209,7 +209,8 @@ Expected<void> prove_code(const OpTrace& trace, const jit::Target& target,
     if (p.kind == TraceParamKind::kInt && options.ints.empty())
       ints.push_back(static_cast<int>(DType::kF32));
   }
-  Expected<std::shared_ptr<const Body>> body = compile_trace(trace, dtypes, ints, target);
+  Expected<std::shared_ptr<const Body>> body =
+      compile_trace(trace, {dtypes, ints, options.non_temporal}, target);
   if (!body) return body.error();
   uint64_t seed = 1000;
   for (const std::vector<int64_t>& sizes :

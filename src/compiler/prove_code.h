@@ -14,6 +14,7 @@ struct CodeProof {
   std::vector<DType> dtypes;  // of the pointers in memory; empty: as the trace has them
   std::vector<int> ints;      // empty: every rounding type f32
   std::vector<std::vector<int64_t>> sizes;  // empty: sample_sizes of most_points
+  bool non_temporal = false;                // code whose outputs bypass the cache
   bool in_place = false;                    // the first output is the first input of its shape
   int64_t most_points = kProofPoints;
 };

@@ -155,7 +155,8 @@ constexpr UnaryOperator kOperators[] = {
 Run operator_code(const UnaryOperator& op, const jit::Target& target) {
   const OpTrace* trace = catalogue_trace(op.name);
   if (!trace) fail(make_error({.code = ErrorCode::kUnknownName, .op = op.name}));
-  const auto body = compile_trace(*trace, {DType::kF32, DType::kF32}, {}, target);
+  const auto body =
+      compile_trace(*trace, {.dtypes = {DType::kF32, DType::kF32}, .ints = {}}, target);
   if (!body) fail(body.error());
   return [body = *body](const float* x, float* out, size_t count) {
     void* const pointers[] = {const_cast<float*>(x), out};

@@ -120,6 +120,36 @@ TEST(RegisterOp, DoublesAreF64AsTheyLie) {
   EXPECT_EQ(result[49], 3.0f);
 }
 
+// Registration proves the code for the function's own dtypes, a first call the code for others.
+TEST(RegisterOp, CodeForOtherDtypesIsProvedToo) {
+  const nereid::Registered r = nereid::register_op("t_narrow", &user_gate);
+  if (!r.compiled) GTEST_SKIP() << "no vector code: " << r.reason;
+  std::vector<std::string> proofs;
+  nereid_set_log(
+      [](void* user, int32_t, const char* line) {
+        if (std::string_view(line).find("proved") != std::string_view::npos)
+          static_cast<std::vector<std::string>*>(user)->emplace_back(line);
+      },
+      &proofs);
+  const std::vector<float> x(40, 1.0f);
+  std::vector<float> out(40);
+  const TensorView wide(x), result(out);
+  nereid::Call("t_narrow").operand("x", wide).operand("y", wide).operand("out", result).run();
+  EXPECT_TRUE(proofs.empty()) << proofs.front();
+  for (const auto& [dtype, one] :
+       {std::pair{nereid::f16, uint16_t{0x3c00}}, std::pair{nereid::bf16, uint16_t{0x3f80}}}) {
+    std::vector<uint16_t> in(40, one), narrow(40);
+    const TensorView xs(in.data(), dtype, {40}), ys(narrow.data(), dtype, {40});
+    for (int round = 0; round < 2; round++)
+      nereid::Call("t_narrow").operand("x", xs).operand("y", xs).operand("out", ys).run();
+    EXPECT_EQ(narrow[39], dtype == nereid::f16 ? 0x3a18 : 0x3f43);  // tanh(1) = 0.76159
+  }
+  nereid_set_log(nullptr, nullptr);
+  ASSERT_EQ(proofs.size(), 2u);
+  EXPECT_NE(proofs[0].find("t_narrow: code for f16 f16 f16"), std::string::npos) << proofs[0];
+  EXPECT_NE(proofs[1].find("t_narrow: code for bf16 bf16 bf16"), std::string::npos) << proofs[1];
+}
+
 TEST(RegisterOp, WhatIsNotUnderstoodRunsAsItIsWithASignature) {
   const nereid::Registered r =
       nereid::register_op("t_until", &user_until, "x[n] -> out[n] ; core n");

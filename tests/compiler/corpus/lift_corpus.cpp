@@ -56,7 +56,7 @@ std::string judge_code(const nrd::OpTrace& trace) {
     std::vector<nrd::DType> dtypes;
     for (const nrd::TraceParam& p : trace.params)
       if (p.kind == nrd::TraceParamKind::kPointer) dtypes.push_back(p.dtype);
-    if (!nrd::compile_trace(trace, dtypes, {}, *target)) continue;
+    if (!nrd::compile_trace(trace, {.dtypes = dtypes, .ints = {}}, *target)) continue;
     if (nrd::Expected<void> proof = nrd::prove_code(trace, *target); !proof)
       return proof.error().message();
   }
