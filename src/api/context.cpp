@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/thread_state.h"
-#include "base/env.h"
 #include "base/log.h"
+#include "dispatch/strict.h"
 
 namespace nrd {
 namespace {
@@ -50,10 +50,7 @@ Expected<void> check(const nereid_context_options& options) {
 
 Expected<bool> is_strict(int32_t option) {
   if (option != 0) return option > 0;
-  const std::string word = env("NEREID_ON_FALLBACK").value_or("");
-  if (word.empty() || word == "error") return word == "error";
-  return make_error({ErrorCode::kEnvironment, "", "NEREID_ON_FALLBACK", "'" + word + "'",
-                     "error, or nothing", ""});
+  return strict_from_environment();
 }
 
 }  // namespace

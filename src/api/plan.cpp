@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "api/context.h"
+#include "dispatch/strict.h"
 
 namespace nrd {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 Error with_op(Error error, const Desc& desc) {
   if (error.op.empty()) error.op = desc.op->name;
   return error;
-}
-
-Error fallback_error(const Desc& desc, const KernelChoice& choice, const std::string& reason) {
-  return make_error({ErrorCode::kUnsupported, desc.op->name, "backend " + choice.backend->name(),
-                     fmt::format("{}, a fallback: {}", choice.kernel->name(), reason),
-                     "no fallback in strict mode",
-                     "unset NEREID_ON_FALLBACK, or name the backend autovec"});
 }
 
 }  // namespace
@@ -46,9 +40,7 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
       choice->kernel->prepare(desc, with_constants ? plan->constants_ : none);
   if (!prepared) return with_op(prepared.error(), desc);
   plan->prepared_ = std::move(*prepared);
-  if (context.strict())
-    if (std::string reason = plan->prepared_->fallback(); !reason.empty())
-      return fallback_error(desc, *choice, reason);
+  if (context.strict()) NRD_TRY(refuse_fallback(desc, *choice, *plan->prepared_));
   plan->index_checks_ = index_checks(desc);
   plan->guard_ = PointerGuard(desc);
   plan->workspace_bytes_ = plan->prepared_->workspace_bytes();

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/env.h"
+#include "dispatch/strict.h"
 #include "workbench/backends/peers.h"
 #include "workbench/report.h"
 #include "workbench/report_html.h"
@@ -33,6 +34,8 @@ void fail(const Error& error) {
 KernelRegistry& Session::registry() {
   if (registry_) return *registry_;
   register_user_ops();
+  if (Expected<bool> strict = strict_from_environment(); !strict)
+    fail(kUsage, strict.error().message());
   Expected<Machine> machine = Machine::host();
   if (!machine) fail(machine.error());
   registry_ = std::make_unique<KernelRegistry>(std::move(*machine));

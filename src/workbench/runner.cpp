@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "dispatch/strict.h"
 #include "workbench/data.h"
 
 namespace nrd {
@@ -91,6 +92,19 @@ Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) {
   return {};
 }
 
+// A kernel that cannot do a case is left out; a fallback in strict mode is an error of the run.
+Expected<void> KernelRunner::check_strict(const KernelChoice& choice,
+                                          const PreparedKernel& prepared) const {
+  Expected<bool> strict = strict_from_environment();
+  if (!strict) return strict.error();
+  if (!*strict) return {};
+  Expected<void> real = refuse_fallback(case_.desc, choice, prepared);
+  if (real) return {};
+  Error error = real.error();
+  error.code = ErrorCode::kEnvironment;
+  return make_error(std::move(error));
+}
+
 Expected<void> KernelRunner::add_set(const KernelChoice& choice, MemoryMode mode) {
   Set set;
   NRD_TRY(allocate(set, mode));
@@ -109,6 +123,7 @@ Expected<void> KernelRunner::add_set(const KernelChoice& choice, MemoryMode mode
   Expected<std::unique_ptr<PreparedKernel>> prepared =
       choice.kernel->prepare(case_.desc, constants);
   if (!prepared) return prepared.error();
+  NRD_TRY(check_strict(choice, **prepared));
   if (sets_.empty()) prepare_us_ = elapsed_us(start);
   set.prepared = std::move(*prepared);
   sets_.push_back(std::move(set));

@@ -54,6 +54,7 @@ class KernelRunner {
   };
 
   Expected<void> add_set(const KernelChoice& choice, MemoryMode mode);
+  Expected<void> check_strict(const KernelChoice& choice, const PreparedKernel& prepared) const;
   Expected<void> allocate(Set& set, MemoryMode mode);
   size_t bytes_of(size_t operand) const;
   size_t set_bytes() const;

@@ -140,6 +140,25 @@ class Mistakes(unittest.TestCase):
         self.refused(["info"], "NEREID_ISA", "avx1024", env={"NEREID_ISA": "avx1024"})
         self.refused(["backends"], "nothing.so", env={"NEREID_PLUGINS": "/nothing.so"})
 
+        self.refused(["info"], "NEREID_ON_FALLBACK", "sometimes",
+                     env={"NEREID_ON_FALLBACK": "sometimes"})
+
+    # On x86-64 the baseline has no back end: cpu is then what the compiler made of the definition.
+    def test_strict_mode(self):
+        strict = {"NEREID_ON_FALLBACK": "error", "NEREID_ISA": "baseline"}
+        for verb in (["check"], ["bench", *QUICK]):
+            case = [*verb, "silu", "--shape", "n=64", "--json", "--backend"]
+            row = json.loads(run(*case, "cpu", env={"NEREID_ISA": "baseline"}).stdout)["results"][0]
+            if row["kernel"].startswith("jit_"):
+                self.skipTest("the baseline of this machine has a back end")
+            self.assertTrue(row["ok"], row)
+            out = run(*case, "cpu", env=strict)
+            self.assertEqual(out.returncode, 1, out.stderr)
+            row = json.loads(out.stdout)["results"][0]
+            self.assertEqual(row["verdict"], "error")
+            self.assertIn("a fallback", row["reason"])
+            self.assertEqual(run(*case, "autovec", env=strict).returncode, 0)
+
     def test_plugins_that_are_none(self):
         self.refused(["--plugin", "/no/such.so", "backends"], "/no/such.so")
         self.refused(["--plugin", __file__, "backends"], "cli_test.py")
