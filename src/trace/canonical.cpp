@@ -48,8 +48,9 @@ bool is_greater(Predicate p) {
 
 bool is_unordered(Predicate p) { return p >= Predicate::kUeq && p <= Predicate::kUno; }
 
-// Comparisons under a condition, if it is made of comparisons, and, or, and not alone.
+// Comparisons under a condition, if it is made of a few comparisons, and, or, and not alone.
 struct Leaves {
+  static constexpr int kMost = 16;
   int all = 0, unordered = 0;
   bool is_known = true;
 };
@@ -120,9 +121,10 @@ class Canonical {
 
   void count_leaves(ValueId id, Leaves& leaves) const {
     const Value& v = values_[id];
+    if (!leaves.is_known) return;
     switch (v.op) {
       case TraceOp::kCmp:
-        leaves.all++;
+        leaves.is_known = ++leaves.all <= Leaves::kMost;
         leaves.unordered += is_unordered(v.predicate);
         break;
       case TraceOp::kAnd:
@@ -182,8 +184,10 @@ class Canonical {
 
   // ---- the new trace ----
 
-  // A load waits until it is needed, but no longer than to the next store.
-  void statements(const std::vector<ValueId>& body) {
+  // A load waits until it is needed, but no longer than to the next store. Returns what a loop
+  // carries on.
+  std::vector<ValueId> statements(const std::vector<ValueId>& body,
+                                  const std::vector<LoopCarry>& carries = {}) {
     std::vector<ValueId> waiting;
     const auto write_waiting = [&] {
       for (ValueId id : waiting) write(id);
@@ -201,7 +205,10 @@ class Canonical {
         out_.append(v);
       }
     }
+    std::vector<ValueId> next;
+    for (const LoopCarry& c : carries) next.push_back(write(c.next));
     write_waiting();
+    return next;
   }
 
   bool stores(uint16_t number) const {
@@ -234,9 +241,7 @@ class Canonical {
     to_[l.iv] = out_.iv(made);
     open_.push_back(number);
     for (const LoopCarry& c : l.carries) to_[c.carry] = out_.carry(write(c.init));
-    statements(l.body);
-    std::vector<ValueId> next;
-    for (const LoopCarry& c : l.carries) next.push_back(write(c.next));
+    const std::vector<ValueId> next = statements(l.body, l.carries);
     open_.pop_back();
     out_.end_loop(next);
     for (size_t i = 0; i < l.carries.size(); i++) to_[l.carries[i].result] = out_.result(made, i);

@@ -95,6 +95,29 @@ TEST(Canonical, PlacesOfValues) {
   expect_same(load + sum + store, sum + load + store);
 }
 
+TEST(Canonical, LoadsOfASum) {
+  const std::string head = "%1 = const f32 0x0p+0\nfor i0 < n carry %2 = %1 {\n",
+                    x = "  %3 = load f32 x[i0]\n", y = "  %4 = load f32 y[i0]\n",
+                    end =
+                        "  %5 = mul f32 %3 %4\n  %6 = add f32 %2 %5\n} next %6 -> %7\n"
+                        "store out[0] %7\n";
+  expect_same(head + x + y + end, head + y + x + end);
+}
+
+// Conditions that share their parts double with every step; the work must not.
+TEST(Canonical, DeepConditions) {
+  std::string text = "  %10 = cmp ult %1 %2\n  %11 = cmp uno %1 %2\n  %12 = cmp ueq %1 %2\n";
+  int last = 12;
+  for (int i = 0; i < 60; i++, last += 3) {
+    const std::string a = std::to_string(last + 1), b = std::to_string(last + 2);
+    text += "  %" + a + " = and bool %" + std::to_string(last) + " %10\n";
+    text += "  %" + b + " = and bool %" + std::to_string(last) + " %11\n";
+    text += "  %" + std::to_string(last + 3) + " = or bool %" + a + " %" + b + "\n";
+  }
+  text += "  %9 = select f32 %" + std::to_string(last) + " %1 %2\n";
+  EXPECT_NE(canonical(in_loop(text)).find("select"), std::string::npos);
+}
+
 // y may be out.
 TEST(Canonical, NoLoadCrossesAStore) {
   const std::string load = "%1 = load f32 y[0]\n", early = "%2 = param f32 s\nstore out[0] %2\n",
