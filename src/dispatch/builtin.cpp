@@ -9,6 +9,7 @@
 
 #include "dispatch/compiled.h"
 #include "dispatch/gemm_kernel.h"
+#include "dispatch/gemv_kernel.h"
 #include "graph/program.h"
 
 namespace nrd {
@@ -132,7 +133,9 @@ KernelList autovec_kernels(IsaSet available, const StandsIn& stands_in) {
 // What `cpu` chooses from, best first. An implementation of our own is added in front.
 KernelList cpu_kernels(const Machine& machine) {
   KernelList kernels;
-  if (std::unique_ptr<Kernel> gemm = make_gemm_kernel(machine)) kernels.push_back(std::move(gemm));
+  for (auto make : {make_gemm_kernel, make_gemv_kernel}) {
+    if (std::unique_ptr<Kernel> kernel = make(machine)) kernels.push_back(std::move(kernel));
+  }
   Expected<std::unique_ptr<Kernel>> compiled = make_compiled_kernel(machine);
   StandsIn stands_in;
   if (compiled) {

@@ -39,4 +39,9 @@ Expected<jit::Code::Entry> tile_configure(const jit::Target& target, bool is_rel
       [&]() -> Expected<jit::Program> { return write_tile_configure(target, is_release); });
 }
 
+Expected<jit::Code::Entry> gemv_kernel(const GemvSpec& spec) {
+  return find_or_make(spec.key(), *spec.target,
+                      [&]() -> Expected<jit::Program> { return write_gemv_kernel(spec); });
+}
+
 }  // namespace nrd::gemm
