@@ -9,26 +9,55 @@ namespace nrd {
 namespace {
 
 using gemm::OperandShape;
+using gemm::StepKind;
+
+int64_t element_bytes(const OperandDesc& operand) {
+  return static_cast<int64_t>(byte_size(operand.dtype));
+}
+
+// Bytes along the leading axes, of which an operand with `core` axes of its own has the last.
+Dims leading_steps(const Dims& leading, const OperandDesc& operand, int core) {
+  const int missing = leading.size() - (operand.sizes.size() - core);
+  Dims steps;
+  for (int axis = 0; axis < leading.size(); axis++) {
+    const int own = axis - missing;
+    const bool is_shared = own < 0 || operand.sizes[own] == 1;
+    steps.push_back(is_shared ? 0 : operand.strides[own] * element_bytes(operand));
+  }
+  return steps;
+}
+
+// Strides of the last two axes, in elements.
+struct LastStrides {
+  explicit LastStrides(const OperandDesc& operand)
+      : row(operand.strides[operand.strides.size() - 2]), column(operand.strides.back()) {}
+  int64_t row, column;
+};
 
 class Describer {
  public:
   explicit Describer(const Desc& desc) : desc_(desc) {}
 
   DescribedProduct describe(Numerics numerics) {
-    gemm::ProductDesc& product = d_.product;
     ProductOperands& at = d_.at;
     at.a = find("a"), at.b = find("b"), at.c = find("c");
     const OperandDesc &a = operand(at.a), &b = operand(at.b), &c = operand(at.c);
-    product.m = a.sizes[0], product.k = a.sizes[1], product.n = b.sizes[1];
+    gemm::ProductDesc& product = d_.batch.product;
+    product.m = c.sizes[c.sizes.size() - 2], product.n = c.sizes.back();
+    product.k = a.sizes.back();
     product.a = a.dtype, product.b = b.dtype;
-    product.a_row = a.strides[0], product.a_column = a.strides[1];
-    product.b_row = b.strides[0], product.b_column = b.strides[1];
-    product.c_row = c.strides[0], product.c_column = c.strides[1];
+    product.a_row = LastStrides(a).row, product.a_column = LastStrides(a).column;
+    product.b_row = LastStrides(b).row, product.b_column = LastStrides(b).column;
+    product.c_row = LastStrides(c).row, product.c_column = LastStrides(c).column;
     product.numerics = numerics;
     product.epilogue.out = c.dtype;
+    d_.batch.sizes = desc_.leading;
+    d_.batch.steps[0] = leading_steps(desc_.leading, a, 2);
+    d_.batch.steps[1] = leading_steps(desc_.leading, b, 2);
+    d_.batch.steps[2] = leading_steps(desc_.leading, c, 2);
     add_scale(find("a_scale"), OperandShape::kRows);
     add_scale(find("b_scale"), OperandShape::kColumns);
-    if (const int bias = find("bias"); bias >= 0) add(bias, OperandShape::kColumns, false);
+    if (const int bias = find("bias"); bias >= 0) add(bias, StepKind::kAdd, OperandShape::kColumns);
     return std::move(d_);
   }
 
@@ -40,30 +69,26 @@ class Describer {
     return i >= 0 && operand(i).present ? i : -1;
   }
 
-  // One for all, one a row or column, or one a block, as its rank says.
+  // One for all, one a row or column, or one a block, as the signature says.
   void add_scale(int i, OperandShape shape) {
     if (i < 0) return;
     const OperandDesc& scale = operand(i);
-    if (scale.sizes.empty()) return add(i, OperandShape::kNumber, true);
-    if (scale.sizes.size() == 1) return add(i, shape, true);
+    const size_t axes = desc_.signature().operands[static_cast<size_t>(i)].axes.size();
+    if (axes == 0) return add(i, StepKind::kMultiply, OperandShape::kNumber);
+    if (axes == 1) return add(i, StepKind::kMultiply, shape);
     constexpr int kBlock = 128;
     if (shape == OperandShape::kRows) {  // [m, k/128]
-      d_.product.a_blocks = {kBlock, 1, scale.strides[1], scale.strides[0]};
+      d_.batch.product.a_blocks = {kBlock, 1, scale.strides[1], scale.strides[0]};
       d_.at.a_scales = i;
     } else {  // [k/128, n/128]
-      d_.product.b_blocks = {kBlock, kBlock, scale.strides[0], scale.strides[1]};
+      d_.batch.product.b_blocks = {kBlock, kBlock, scale.strides[0], scale.strides[1]};
       d_.at.b_scales = i;
     }
   }
 
-  void add(int i, OperandShape shape, bool is_factor) {
-    const OperandDesc& x = operand(i);
-    const int64_t stride = x.strides.empty() ? 0 : x.strides[0];
-    const bool is_column = shape == OperandShape::kColumns;
-    const gemm::Operand extra = {shape, x.dtype, !is_column || stride == 1 || d_.product.n <= 1};
-    is_factor ? d_.product.epilogue.multiply(extra) : d_.product.epilogue.add(extra);
-    const int64_t bytes = stride * static_cast<int64_t>(byte_size(x.dtype));
-    d_.at.extras.push_back({i, is_column ? 0 : bytes, is_column ? bytes : 0});
+  void add(int i, StepKind kind, OperandShape shape) {
+    add_step(d_.batch, kind, shape, operand(i), desc_.leading);
+    d_.at.extras.push_back(i);
   }
 
   const Desc& desc_;
@@ -74,6 +99,25 @@ class Describer {
 
 DescribedProduct describe_product(const Desc& desc, Numerics numerics) {
   return Describer(desc).describe(numerics);
+}
+
+int add_step(gemm::BatchDesc& batch, StepKind kind, OperandShape shape, const OperandDesc& operand,
+             const Dims& leading) {
+  const bool has_rows = shape == OperandShape::kRows || shape == OperandShape::kMatrix;
+  const bool has_columns = shape == OperandShape::kColumns || shape == OperandShape::kMatrix;
+  const bool is_contiguous =
+      !has_columns || operand.strides.back() == 1 || operand.sizes.back() <= 1;
+  const gemm::Operand added = {shape, operand.dtype, is_contiguous};
+  gemm::Epilogue& epilogue = batch.product.epilogue;
+  const int number = kind == StepKind::kMultiply ? epilogue.multiply(added) : epilogue.add(added);
+  const int axes = (has_rows ? 1 : 0) + (has_columns ? 1 : 0);
+  const int64_t bytes = element_bytes(operand);
+  gemm::OperandMemory& memory = batch.operands[static_cast<size_t>(number)];
+  if (has_rows) memory.row = operand.strides[operand.strides.size() - axes] * bytes;
+  if (has_columns) memory.column = operand.strides.back() * bytes;
+  batch.steps[gemm::kFirstOperand + static_cast<size_t>(number)] =
+      leading_steps(leading, operand, axes);
+  return number;
 }
 
 }  // namespace nrd

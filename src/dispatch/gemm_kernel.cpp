@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/gemm_kernel.cpp: from a Desc to a product of gemm/. A constant b is packed when the
-// kernel is prepared, any other inside each run.
+// src/dispatch/gemm_kernel.cpp: from a Desc to products of gemm/. A constant b that all of them share
+// is packed when the kernel is prepared, any other inside each run.
 #include "dispatch/gemm_kernel.h"
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@ namespace {
 
 class PreparedProduct final : public PreparedKernel {
  public:
-  PreparedProduct(gemm::Product product, std::optional<gemm::PackedMatrix> b, ProductOperands at)
-      : product_(std::move(product)), b_(std::move(b)), at_(std::move(at)) {}
+  PreparedProduct(gemm::Batch batch, std::optional<gemm::PackedMatrix> b, ProductOperands at)
+      : batch_(std::move(batch)), b_(std::move(b)), at_(std::move(at)) {}
 
-  size_t workspace_bytes() const override { return product_.workspace_bytes(); }
+  size_t workspace_bytes() const override { return batch_.workspace_bytes(); }
 
   Expected<void> run(const Args& args, void* workspace, const Exec& exec) const override {
     gemm::ProductArgs own;
@@ -29,20 +29,22 @@ class PreparedProduct final : public PreparedKernel {
     if (at_.a_scales >= 0) own.a_scales = static_cast<const float*>(args.pointers[at_.a_scales]);
     if (at_.b_scales >= 0) own.b_scales = static_cast<const float*>(args.pointers[at_.b_scales]);
     for (size_t i = 0; i < at_.extras.size(); i++) {
-      const ProductOperands::Extra& extra = at_.extras[i];
-      own.operands[i] = {args.pointers[extra.operand], extra.row, extra.column};
+      own.operands[i].data = args.pointers[at_.extras[i]];
     }
-    product_.run(own, workspace, exec);
+    batch_.run(own, workspace, exec);
     return {};
   }
 
   std::string note() const override {
-    const gemm::Family& family = product_.family();
-    return fmt::format("{}x{} tiles{}", family.rows, family.columns(), b_ ? ", b packed" : "");
+    const gemm::Family& family = batch_.product().family();
+    std::string text = fmt::format("{}x{} tiles", family.rows, family.columns());
+    if (batch_.products() != 1) text += fmt::format(", {} products", batch_.products());
+    if (b_) text += ", b packed";
+    return text;
   }
 
  private:
-  gemm::Product product_;
+  gemm::Batch batch_;
   std::optional<gemm::PackedMatrix> b_;
   ProductOperands at_;
 };
@@ -68,7 +70,8 @@ class GemmKernel final : public Kernel {
 
   Expected<void> accepts(const Desc& desc) const override {
     if (desc.device.kind != DeviceKind::kCpu) return refuse(desc, "device", "cuda", "cpu");
-    if (!desc.leading.empty()) {
+    // Scales of blocks belong to one product.
+    if (desc.op->name == "fp8_gemm" && !desc.leading.empty()) {
       return refuse(desc, "leading axes", to_string(desc.leading), "none");
     }
     Expected<const gemm::Family*> family = gemm::find_family(target_, machine_.isa, numerics(desc));
@@ -92,14 +95,17 @@ class GemmKernel final : public Kernel {
     std::optional<gemm::PackedMatrix> packed;
     const void* b = constant(described.at.b);
     const auto* scales = static_cast<const float*>(constant(described.at.b_scales));
-    if (b != nullptr && (described.at.b_scales < 0 || scales != nullptr)) {
-      Expected<gemm::PackedMatrix> made = pack(described.product, b, scales);
+    gemm::BatchDesc& batch = described.batch;
+    const Dims& steps = batch.steps[1];
+    const bool is_shared =
+        std::all_of(steps.begin(), steps.end(), [](int64_t step) { return step == 0; });
+    if (b != nullptr && is_shared && (described.at.b_scales < 0 || scales != nullptr)) {
+      Expected<gemm::PackedMatrix> made = pack(batch.product, b, scales);
       if (!made) return made.error();
       packed = std::move(*made);
-      described.product.is_packed = true;
+      batch.product.is_packed = true;
     }
-    Expected<gemm::Product> made =
-        gemm::Product::make(described.product, target_, machine_.profile);
+    Expected<gemm::Batch> made = gemm::Batch::make(batch, target_, machine_.profile);
     if (!made) return made.error();
     return std::unique_ptr<PreparedKernel>(std::make_unique<PreparedProduct>(
         std::move(*made), std::move(packed), std::move(described.at)));

@@ -10,8 +10,7 @@
 #include <cstring>
 
 #include "base/convert.h"
-#include "gemm/column_sums.h"
-#include "gemm/packer.h"
+#include "gemm/matrix_packer.h"
 
 namespace nrd::gemm {
 
@@ -86,21 +85,9 @@ Expected<PackedMatrix> PackedMatrix::make(const jit::Target& target, const Packe
 
 Expected<void> pack_b(const jit::Target& target, const PackedLayout& layout, const Matrix& b,
                       void* to, const Exec& exec) {
-  const Family& family = *layout.family;
-  const Cut cut = Cut::full(layout.n, family.columns());
-  Expected<Packer> packer =
-      Packer::of_b(target, family, {b.dtype, b.row, b.column, layout.k, b.blocks}, cut);
+  Expected<MatrixPacker> packer = MatrixPacker::make(target, layout, b);
   if (!packer) return packer.error();
-  Expected<ColumnSums> correction = ColumnSums::make(target, family);
-  if (!correction) return correction.error();
-  auto* sums = reinterpret_cast<int32_t*>(static_cast<char*>(to) + layout.sums_at());
-  parallel_for(exec, cut.panels, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; panel++) {
-      char* packed = static_cast<char*>(to) + panel * layout.panel_bytes();
-      packer->pack(b.data, panel, 0, family.steps(layout.k), packed, b.scales);
-      correction->run(packed, family.steps(layout.k), sums + panel * family.columns());
-    }
-  });
+  packer->run(b.data, b.scales, to, exec);
   return {};
 }
 

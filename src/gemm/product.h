@@ -48,6 +48,7 @@ class Product {
   size_t workspace_bytes() const { return workspace_bytes_; }
   // The workspace is aligned to 64 bytes.
   void run(const ProductArgs& args, void* workspace, const Exec& exec) const;
+  const ProductDesc& desc() const { return desc_; }
   const Family& family() const { return *family_; }
   const Blocking& blocking() const { return blocking_; }
 
