@@ -232,6 +232,9 @@ NEREID_API nereid_status nereid_warm_up(nereid_context* context, const char* con
  * result belongs to the ISA level it was packed for and is refused by contexts of another. */
 NEREID_API nereid_status nereid_pack_b(nereid_context* context, const nereid_tensor* b,
                                        nereid_packed** packed);
+/* Back to what it was, bit for bit (NaNs may change their payload): b has its shape and dtype and
+ * any strides. */
+NEREID_API nereid_status nereid_unpack_b(const nereid_packed* packed, const nereid_tensor* b);
 NEREID_API void nereid_packed_destroy(nereid_packed* packed); /* NULL: nothing */
 
 typedef struct nereid_packed_info {
@@ -245,6 +248,14 @@ typedef struct nereid_packed_info {
 NEREID_API nereid_status nereid_describe_packed(const nereid_packed* packed,
                                                 nereid_packed_info* info);
 
+/* A file of the panels, written whole or not at all. */
+NEREID_API nereid_status nereid_packed_save(const nereid_packed* packed, const char* path);
+enum { NEREID_VERIFY = 1 /* read the panels once and compare their checksum */ };
+/* Maps such a file read-only; pages come from it when they are used. It must stay as it is while
+ * the matrix lives. Refused: files of another kind, version, byte order or ISA, damaged ones. */
+NEREID_API nereid_status nereid_packed_map(nereid_context* context, const char* path,
+                                           uint32_t flags, nereid_packed** packed);
+
 /* What follows a product before it is stored, in this order; NULL parts are left out. */
 typedef struct nereid_epilogue {
   uint32_t struct_size;
@@ -253,11 +264,26 @@ typedef struct nereid_epilogue {
   const char* activation;        /* an elementwise operator of one input: "gelu" */
   const nereid_tensor* residual; /* [..., m, n]; may be the same memory as c */
   const char* backend;
+  const nereid_tensor* scale; /* [] or [n]; comes first, in front of the bias */
 } nereid_epilogue;
-/* c[..., m, n] = epilogue(a[..., m, k] b). f32 inside, rounded once. epilogue may be NULL. */
+/* c[..., m, n] = activation(a[..., m, k] b * scale + bias) + residual. f32 inside, rounded once.
+ * epilogue may be NULL. */
 NEREID_API nereid_status nereid_gemm_packed(nereid_context* context, const nereid_tensor* a,
                                             const nereid_packed* b, const nereid_tensor* c,
                                             const nereid_epilogue* epilogue);
+
+/* Several products, each as nereid_gemm_packed would do it and with the same bits, over one pool of
+ * threads: those of a mixture of experts. No c may overlap anything of another product. `threads`
+ * of the epilogues are not looked at. */
+typedef struct nereid_group_item {
+  const nereid_tensor* a;
+  const nereid_packed* b;
+  const nereid_tensor* c;
+  const nereid_epilogue* epilogue; /* may be NULL */
+} nereid_group_item;
+NEREID_API nereid_status nereid_gemm_grouped(nereid_context* context,
+                                             const nereid_group_item* items, int32_t count,
+                                             int32_t threads);
 
 /* --- What there is ------------------------------------------------------------------------ */
 

@@ -2,7 +2,11 @@
 // nereid/packed.h: a weight prepared once, and products with it.
 #pragma once
 
+#include <deque>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "nereid/call.h"
 
@@ -18,6 +22,17 @@ class PackedMatrix {
     check(nereid_pack_b(handle_of(context), &tensor, &packed));
     handle_ = std::shared_ptr<nereid_packed>(packed, nereid_packed_destroy);
   }
+  // A file of save(); read-only, its pages come when they are used. With `verify` they are read
+  // once and compared with their checksum.
+  static PackedMatrix map(const std::string& path, bool verify = false,
+                          const Context* context = nullptr) {
+    nereid_packed* packed = nullptr;
+    check(nereid_packed_map(handle_of(context), path.c_str(), verify ? NEREID_VERIFY : 0, &packed));
+    return PackedMatrix(packed);
+  }
+  void save(const std::string& path) const {
+    check(nereid_packed_save(handle_.get(), path.c_str()));
+  }
   int64_t k() const { return info().k; }
   int64_t n() const { return info().n; }
   size_t bytes() const { return info().bytes; }
@@ -27,9 +42,15 @@ class PackedMatrix {
     check(nereid_describe_packed(handle_.get(), &info));
     return info;
   }
+  // Back to what it was, bit for bit (NaNs may change their payload), into a view of any strides.
+  void unpack(const TensorView& b) const {
+    const nereid_tensor tensor = b.c();
+    check(nereid_unpack_b(handle_.get(), &tensor));
+  }
   const nereid_packed* get() const { return handle_.get(); }
 
  private:
+  explicit PackedMatrix(nereid_packed* packed) : handle_(packed, nereid_packed_destroy) {}
   std::shared_ptr<nereid_packed> handle_;
 };
 
@@ -47,22 +68,60 @@ struct PackedGemmOptions {
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
+  TensorView scale = {};  // one number, or [n]; comes first
 };
 
-// c[..., m, n] = activation(a[..., m, k] b + bias) + residual. a and c: f32, f16 or bf16 (for an
-// i8 b: i8 or u8 into i32, nothing behind it). f32 inside, each output one chain in k, rounded
-// once. c must not overlap a. Errors: as gemm's, and KernelError for a b of another ISA level.
+// One product of gemm_grouped.
+struct PackedProduct {
+  TensorView a;
+  PackedMatrix b;
+  TensorView c;
+  PackedGemmOptions options = {};
+};
+
+// A product as the C ABI takes it; points into itself and into what it was made from.
+class PackedCall {
+ public:
+  PackedCall(const TensorView& a, const PackedMatrix& b, const TensorView& c,
+             const PackedGemmOptions& o)
+      : a_(a.c()), c_(c.c()), bias_(o.bias.c()), residual_(o.residual.c()), scale_(o.scale.c()) {
+    epilogue_ = {
+        sizeof(nereid_epilogue),           o.threads, o.bias ? &bias_ : nullptr,  o.activation,
+        o.residual ? &residual_ : nullptr, o.backend, o.scale ? &scale_ : nullptr};
+    item = {&a_, b.get(), &c_, &epilogue_};
+  }
+  PackedCall(const PackedCall&) = delete;
+  PackedCall& operator=(const PackedCall&) = delete;
+
+  nereid_group_item item{};
+
+ private:
+  nereid_tensor a_, c_, bias_, residual_, scale_;
+  nereid_epilogue epilogue_{};
+};
+
+// c[..., m, n] = activation(a[..., m, k] b * scale + bias) + residual. a and c: f32, f16 or bf16
+// (for an i8 b: i8 or u8 into i32, nothing behind it). f32 inside, each output one chain in k,
+// rounded once. c must not overlap a. Errors: as gemm's, and KernelError for a b of another ISA
+// level.
 inline void gemm(const TensorView& a, const PackedMatrix& b, const TensorView& c,
                  const PackedGemmOptions& options = {}) {
-  const nereid_tensor a_c = a.c(), c_c = c.c(), bias = options.bias.c(),
-                      residual = options.residual.c();
-  const nereid_epilogue epilogue{sizeof(nereid_epilogue),
-                                 options.threads,
-                                 options.bias ? &bias : nullptr,
-                                 options.activation,
-                                 options.residual ? &residual : nullptr,
-                                 options.backend};
-  check(nereid_gemm_packed(handle_of(options.context), &a_c, b.get(), &c_c, &epilogue));
+  const PackedCall call(a, b, c, options);
+  const nereid_group_item& item = call.item;
+  check(nereid_gemm_packed(handle_of(options.context), item.a, item.b, item.c, item.epilogue));
+}
+
+// Several products over one pool of threads, each with the bits it has alone: those of a mixture of
+// experts. No c may overlap anything of another product. `threads` and `context` of the products'
+// own options are not looked at.
+inline void gemm_grouped(std::span<const PackedProduct> products, int threads = 0,
+                         const Context* context = nullptr) {
+  std::deque<PackedCall> calls;  // which must not move
+  std::vector<nereid_group_item> items;
+  for (const PackedProduct& p : products)
+    items.push_back(calls.emplace_back(p.a, p.b, p.c, p.options).item);
+  check(nereid_gemm_grouped(handle_of(context), items.data(), static_cast<int32_t>(items.size()),
+                            threads));
 }
 
 }  // namespace nereid

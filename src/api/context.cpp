@@ -116,13 +116,17 @@ std::string_view Context::backend_for(const Call& call) const {
 
 std::string_view Context::isa_word() const { return best_level(registry_->machine().isa).word; }
 
+bool Context::logs_dispatch() const { return log_hook_ || log_enabled(LogLevel::kDispatch); }
+
 void Context::log_dispatch(const Plan& plan) const {
-  if (!log_hook_ && !log_enabled(LogLevel::kDispatch)) return;
+  if (!logs_dispatch()) return;
   std::string reason = plan.prepared().note();
   if (reason.empty()) reason = "the first that accepts";
-  const std::string line =
-      fmt::format("{} -> {} {} ({})", plan.text(), plan.choice().backend->name(),
-                  plan.choice().kernel->name(), reason);
+  log_dispatch(fmt::format("{} -> {} {} ({})", plan.text(), plan.choice().backend->name(),
+                           plan.choice().kernel->name(), reason));
+}
+
+void Context::log_dispatch(const std::string& line) const {
   if (log_hook_)
     log_hook_(log_user_, static_cast<int32_t>(LogLevel::kDispatch), line.c_str());
   else

@@ -45,7 +45,9 @@ class Context {
   // The call's own, else the thread's (push_backend), else the context's, else the device's.
   std::string_view backend_for(const Call& call) const;
   std::string_view isa_word() const;
+  bool logs_dispatch() const;
   void log_dispatch(const Plan& plan) const;
+  void log_dispatch(const std::string& line) const;
 
  private:
   Context() = default;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <shared_mutex>
 
 #include "api/context.h"
 #include "dispatch/strict.h"
@@ -135,38 +136,6 @@ std::string Plan::text() const {
   const std::string options = desc().options_text();
   return fmt::format("{} {} {}{}{}", desc().op->name, desc().shape_text(), desc().dtype_text(),
                      options.empty() ? "" : " ", options);
-}
-
-std::shared_ptr<const Plan> PlanCache::find(std::string_view key) const {
-  const std::shared_lock lock(mutex_);
-  auto found = entries_.find(key);
-  if (found == entries_.end()) return nullptr;
-  const uint64_t now = clock_.load(std::memory_order_relaxed);
-  // Written only when it changes: threads that repeat a call share the line unwritten.
-  if (found->second.last_used.load(std::memory_order_relaxed) != now)
-    found->second.last_used.store(now, std::memory_order_relaxed);
-  return found->second.plan;
-}
-
-std::shared_ptr<const Plan> PlanCache::insert(std::string_view key,
-                                              std::shared_ptr<const Plan> plan) {
-  const std::unique_lock lock(mutex_);
-  if (auto found = entries_.find(key); found != entries_.end()) return found->second.plan;
-  if (entries_.size() >= capacity_) {
-    auto oldest = std::min_element(entries_.begin(), entries_.end(), [](auto& a, auto& b) {
-      return a.second.last_used.load() < b.second.last_used.load();
-    });
-    entries_.erase(oldest);
-  }
-  Entry& entry = entries_[std::string(key)];
-  entry.plan = std::move(plan);
-  entry.last_used = clock_.fetch_add(1, std::memory_order_relaxed) + 1;
-  return entry.plan;
-}
-
-size_t PlanCache::size() const {
-  const std::shared_lock lock(mutex_);
-  return entries_.size();
 }
 
 }  // namespace nrd

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
-// src/api/plan.h: a call, checked and prepared once, and the cache of such plans.
+// src/api/plan.h: a call, checked and prepared once.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "api/call.h"
+#include "api/keyed_cache.h"
 #include "api/pointer_guard.h"
 #include "dispatch/registry.h"
 
@@ -63,29 +61,6 @@ class Plan {
   std::array<int8_t, kMaxOperands> sources_{};  // which of the call's operands each of them is
 };
 
-// Plans by the bytes of their CallKey. Bounded: the plan that has rested longest goes first.
-class PlanCache {
- public:
-  explicit PlanCache(size_t capacity) : capacity_(capacity) {}
-  std::shared_ptr<const Plan> find(std::string_view key) const;
-  // The plan that is in the cache afterwards: another thread may have been faster.
-  std::shared_ptr<const Plan> insert(std::string_view key, std::shared_ptr<const Plan> plan);
-  size_t size() const;
-
- private:
-  struct Entry {
-    std::shared_ptr<const Plan> plan;
-    mutable std::atomic<uint64_t> last_used{0};
-  };
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
-  };
-
-  const size_t capacity_;
-  mutable std::shared_mutex mutex_;
-  std::atomic<uint64_t> clock_{0};  // counts insertions
-  std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
-};
+using PlanCache = KeyedCache<Plan>;
 
 }  // namespace nrd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/gemm_kernel.cpp: from a Desc to products of gemm/. A constant b that all of them share
-// is packed when the kernel is prepared, any other inside each run.
+// src/dispatch/gemm_kernel.cpp: from a Desc to products of gemm/. A constant b that all of them
+// share is packed when the kernel is prepared, any other inside each run.
 #include "dispatch/gemm_kernel.h"
 
 #include <fmt/format.h>

@@ -94,7 +94,8 @@ Expected<Batch> Batch::make(const BatchDesc& given, const jit::Target& target,
   const Family& family = batch.product_.family();
   Expected<PackedLayout> layout = make_packed_layout(family, p.b, p.k, p.n);
   if (!layout) return layout.error();
-  Expected<MatrixPacker> packer = MatrixPacker::make(target, *layout, {nullptr, p.b, p.b_row, p.b_column, p.b_blocks});
+  Expected<MatrixPacker> packer =
+      MatrixPacker::make(target, *layout, {nullptr, p.b, p.b_row, p.b_column, p.b_blocks});
   if (!packer) return packer.error();
   batch.packer_ = *packer;
   batch.packed_bytes_ = (layout->bytes() + 63) / 64 * 64;

@@ -15,7 +15,7 @@ struct BatchDesc {
   ProductDesc product;
   // Bytes from row to row and column to column of the epilogue's operands.
   std::array<OperandMemory, kEpilogueOperands> operands;
-  Dims sizes;                              // of the leading axes
+  Dims sizes;  // of the leading axes
   // Bytes along them, 0: shared by the instances. Block scales are shared by all.
   std::array<Dims, kBatchMatrices> steps;
 };
