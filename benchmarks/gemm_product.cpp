@@ -53,8 +53,8 @@ struct Memory {
   void fill(DType dtype) {
     if (dtype == DType::kF32) {
       for (size_t i = 0; i < size / 4; i++) as<float>()[i] = static_cast<float>(i % 251) * 0.01f - 1;
-    } else if (dtype == DType::kBF16) {  // 0.5 to 2
-      for (size_t i = 0; i < size / 2; i++) as<uint16_t>()[i] = static_cast<uint16_t>(0x3f00 + i % 251);
+    } else if (dtype == DType::kBF16) {  // 0.03 to 0.12, of either sign
+      for (size_t i = 0; i < size / 2; i++) as<uint16_t>()[i] = static_cast<uint16_t>(0x3d00 + i % 251 + (i * 40503 >> 8 & 0x8000));
     } else {
       for (size_t i = 0; i < size; i++) as<uint8_t>()[i] = static_cast<uint8_t>(i % 251);
     }

@@ -12,13 +12,12 @@ namespace {
 // and back costs as much as 25 steps.
 constexpr int64_t kLeastPanels = 9;
 constexpr int64_t kLeastBytes = 1024, kMostBytes = 4096;  // of a row along k
-// Tiles: half of L2 holds eight panels of 64 steps; fewer panels may be longer.
-constexpr int64_t kTileSteps = 64;
+// Tiles: half of L2 holds ten panels of 48 steps; fewer panels may be longer.
+constexpr int64_t kTileSteps = 48;
 constexpr int64_t kStepsOfABlock = 16;  // a multiple of these: packing goes by vectors
 // Up to these rows a group is one panel of B: A is then read from L2 or L3 for every panel, 2 bytes
 // a cycle of multiply-adds. Beyond, a group lets a block of A in L2 serve this many.
 constexpr int64_t kFewRows = 128, kMostGroup = 8;
-constexpr int64_t kGroupsACore = 4;  // at least, so that threads finish together
 // Packed parts that wait in the last cache: a quarter of it each, and no more than this, because
 // other programs share it.
 constexpr int64_t kMostPacked = 16 << 20;
@@ -70,8 +69,7 @@ Blocking choose_blocking(const Extents& extents, const Family& family,
           even_part(steps, std::max(most_steps, l2 / 2 / (step * family.rows)), kStepsOfABlock);
     }
     blocking.b_block = extents.m <= kFewRows ? 1 : kMostGroup;
-    const int64_t groups = kGroupsACore * std::max(profile.cores, 1);
-    blocking.b_block = std::clamp<int64_t>(b_panels / groups, 1, blocking.b_block);
+    blocking.b_block = std::clamp<int64_t>(b_panels, 1, blocking.b_block);
   } else {
     blocking.order = LoopOrder::kBlocks;
     blocking.a_outer = panels_in(packed_bytes, blocking.k, family.rows);

@@ -147,8 +147,9 @@ void Product::lay_out_workspace(const DeviceProfile& profile) {
   const size_t b_bytes = desc_.is_packed ? 0 : b_panels * static_cast<size_t>(b_panel_bytes());
   layout_.keeps_partials = k_blocks > 1 && !partials_lie_in_c_;
   const auto tile = static_cast<size_t>(family_->rows * family_->columns() * 4);
+  const int64_t a_panels = is_by_groups && desc_.is_packed ? blocking_.a_block : blocking_.a_outer;
   const size_t partial_bytes =
-      layout_.keeps_partials ? tile * static_cast<size_t>(blocking_.a_outer) * b_panels : 0;
+      layout_.keeps_partials ? tile * static_cast<size_t>(a_panels) * b_panels : 0;
   const int cores = std::max(profile.cores, 1);
   // A tile that is finished in memory.
   const bool is_tiled = (family_->arithmetic == Arithmetic::kTile || desc_.epilogue.is_long()) &&

@@ -29,7 +29,7 @@ constexpr int64_t kAhead = 4096;
 constexpr int64_t kAheadOfTiles = 16384;
 // Work below this is not worth waking a thread for: some microseconds of multiply-adds.
 constexpr double kFlopsAThread = 1e6;
-constexpr int64_t kTasksAThread = 16;
+constexpr int64_t kTasksAThread = 16, kGroupsAThread = 4;
 
 // What a thread needs to do in front of its tasks and behind them.
 struct Around {
@@ -78,18 +78,22 @@ class Run {
   void by_groups() {
     const Blocking& size = p_.blocking_;
     const int64_t k_blocks = (all_steps_ + size.k - 1) / size.k;
-    const int64_t groups = (p_.columns_.panels + size.b_block - 1) / size.b_block;
+    // Smaller groups where threads would wait for the last one.
+    const int64_t width =
+        std::clamp<int64_t>(p_.columns_.panels / (kGroupsAThread * threads_), 1, size.b_block);
+    const int64_t groups = (p_.columns_.panels + width - 1) / width;
     for (int64_t i = 0; i < p_.rows_.panels; i += size.a_outer) {
       const int64_t i_end = std::min(i + size.a_outer, p_.rows_.panels), panels = i_end - i;
       if (!p_.reads_a_directly_) {
         run_tasks(exec_, threads_, k_blocks * panels, {}, [&](int64_t, int64_t task) {
           const int64_t k = task / panels * size.k;
-          pack_a(i + task % panels, i, k, std::min(size.k, all_steps_ - k), a_block(i, i_end, k));
+          pack_a(i + task % panels, i, k, std::min(size.k, all_steps_ - k),
+                 a_block_at(i, i_end, k));
         });
       }
       run_tasks(exec_, threads_, groups, tiles(), [&](int64_t slot, int64_t task) {
-        const int64_t j = task * size.b_block;
-        group(slot, i, i_end, j, std::min(j + size.b_block, p_.columns_.panels));
+        const int64_t j = task * width;
+        group(slot, i, i_end, j, std::min(j + width, p_.columns_.panels));
       });
     }
   }
@@ -113,6 +117,7 @@ class Run {
   struct Part {
     int64_t i, i_end, j, j_end, k, steps;
     int64_t first_i, first_j;  // of what is packed
+    int64_t first_partial;     // panel of A whose partial results come first
     const char* a;
     char* slot;
     int64_t thread;
@@ -136,7 +141,7 @@ class Run {
     return (panel - first) * p_.a_panel_bytes();
   }
   // By groups: the block of k that begins at k.
-  char* a_block(int64_t i, int64_t i_end, int64_t k) const {
+  char* a_block_at(int64_t i, int64_t i_end, int64_t k) const {
     return workspace_ + k / p_.blocking_.k * a_offset(i_end, i);
   }
   void pack_a(int64_t panel, int64_t first, int64_t k, int64_t steps, char* block) const {
@@ -177,16 +182,24 @@ class Run {
 
   // ---- by groups ----
 
+  // B packed: A block by block, so that the partial results of one stay near. B to be packed: all
+  // of A for each block of k, so that it is packed once.
   void group(int64_t slot, int64_t i, int64_t i_end, int64_t j, int64_t j_end) {
+    const int64_t a_block = p_.blocking_.a_block;
+    const auto part = [&](int64_t from, int64_t to, int64_t first, int64_t k, int64_t steps) {
+      const char* a = p_.reads_a_directly_ ? static_cast<const char*>(args_.a) + 4 * k
+                                           : a_block_at(i, i_end, k);
+      multiply({from, to, j, j_end, k, steps, i, j, first, a, slot_at(slot), slot});
+    };
+    for (int64_t ii = i; ii < i_end && d_.is_packed; ii += a_block) {
+      for_each_block_of_k(
+          [&](int64_t k, int64_t steps) { part(ii, std::min(ii + a_block, i_end), ii, k, steps); });
+    }
+    if (d_.is_packed) return;
     for_each_block_of_k([&](int64_t k, int64_t steps) {
-      Part part = {i, i_end, j, j_end, k, steps, i, j, a_block(i, i_end, k), slot_at(slot), slot};
-      if (p_.reads_a_directly_) part.a = static_cast<const char*>(args_.a) + 4 * k;
-      for (int64_t jj = j; jj < j_end && !d_.is_packed; jj++) {
-        pack_b(jj, k, steps, part.slot, jj - j);
-      }
-      for (; part.i < i_end; part.i = part.i_end) {
-        part.i_end = std::min(part.i + p_.blocking_.a_block, i_end);
-        multiply(part);
+      for (int64_t jj = j; jj < j_end; jj++) pack_b(jj, k, steps, slot_at(slot), jj - j);
+      for (int64_t ii = i; ii < i_end; ii += a_block) {
+        part(ii, std::min(ii + a_block, i_end), i, k, steps);
       }
     });
   }
@@ -211,7 +224,7 @@ class Run {
       const int64_t i0 = i + task / groups * p_.blocking_.a_block;
       const int64_t j0 = j + task % groups * width;
       multiply({i0, std::min(i0 + p_.blocking_.a_block, i_end), j0, std::min(j0 + width, j_end), k,
-                steps, i, j, workspace_, slot_at(0), thread});
+                steps, i, j, i, workspace_, slot_at(0), thread});
     });
   }
 
@@ -233,7 +246,7 @@ class Run {
         args.a = part.a + a_offset(i, part.first_i);
         args.prefetch = prefetch_at(part, i, static_cast<const char*>(args.b), next);
         if (p_.layout_.keeps_partials) {
-          const int64_t row = (i - part.first_i) * p_.family_->rows;
+          const int64_t row = (i - part.first_partial) * p_.family_->rows;
           args.partial =
               part.slot + p_.layout_.partial + (row * width + (j - part.first_j) * columns) * 4;
         } else if (!p_.partials_lie_in_c_) {
