@@ -129,19 +129,25 @@ Expected<void> check_outputs(const Call& call, const BoundCall& bound) {
   for (int i = 0; i < call.count(); i++) {
     const int at = bound.order[static_cast<size_t>(i)];
     if (at < bound.desc.signature().inputs) continue;
-    if (call.tensors[static_cast<size_t>(i)].flags & NEREID_READ_ONLY)
-      return misuse(call.op(), call.name(i), "read-only memory", "memory that may be written");
-    const OperandDesc& operand = bound.desc.operands[static_cast<size_t>(at)];
-    if (!is_injective(operand))
-      return make_error({ErrorCode::kOverlap, std::string(call.op()), std::string(call.name(i)),
-                         fmt::format("shape {} with strides {}", to_string(operand.sizes),
-                                     to_string(operand.strides)),
-                         "an output whose elements do not share memory", ""});
+    NRD_TRY(check_output(call.op(), call.name(i), call.tensors[static_cast<size_t>(i)],
+                         bound.desc.operands[static_cast<size_t>(at)]));
   }
   return {};
 }
 
 }  // namespace
+
+Expected<void> check_output(std::string_view op, std::string_view name, const nereid_tensor& tensor,
+                            const OperandDesc& operand) {
+  if (tensor.flags & NEREID_READ_ONLY)
+    return misuse(op, name, "read-only memory", "memory that may be written");
+  if (!is_injective(operand))
+    return make_error({ErrorCode::kOverlap, std::string(op), std::string(name),
+                       fmt::format("shape {} with strides {}", to_string(operand.sizes),
+                                   to_string(operand.strides)),
+                       "an output whose elements do not share memory", ""});
+  return {};
+}
 
 Expected<void> read_tensor(const nereid_tensor* given, std::string_view op, std::string_view name,
                            nereid_tensor& tensor) {

@@ -45,6 +45,10 @@ Expected<OperandDesc> read_operand(const nereid_tensor& tensor, std::string_view
 Expected<void> read_tensor(const nereid_tensor* given, std::string_view op, std::string_view name,
                            nereid_tensor& tensor);
 
+// An output must be writable, and no two of its elements the same memory.
+Expected<void> check_output(std::string_view op, std::string_view name, const nereid_tensor& tensor,
+                            const OperandDesc& operand);
+
 // `generation` is plan_generation(): keys of another one are never equal.
 void write_key(const Call& call, std::string_view backend, uint64_t generation, CallKey& key);
 

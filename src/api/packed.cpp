@@ -126,7 +126,7 @@ Expected<void> pack(nereid_context* handle, const nereid_tensor* given, nereid_p
   NRD_TRY(check_dtype(operand->dtype));
   auto packed = make_packed(**found, operand->dtype, b.sizes[0], b.sizes[1]);
   const Machine& machine = context.registry().machine();
-  if (product_family(machine, operand->dtype, operand->dtype)) {
+  if (b.device == NEREID_CPU && product_family(machine, operand->dtype, operand->dtype)) {
     const gemm::Matrix matrix = {b.data, operand->dtype, operand->strides[0], operand->strides[1]};
     Expected<Panels> panels =
         make_panels(context, machine, operand->dtype, matrix, b.sizes[0], b.sizes[1]);
@@ -153,9 +153,9 @@ Expected<void> unpack(const nereid_packed* packed, const nereid_tensor* given) {
   if (operand->dtype != packed->dtype)
     return make_error({ErrorCode::kUnsupportedDtype, kUnpack, "b",
                        std::string(word(operand->dtype)), std::string(word(packed->dtype)), ""});
-  if (b.flags & NEREID_READ_ONLY)
-    return make_error({ErrorCode::kInvalidArgument, kUnpack, "b", "a read-only view",
-                       "memory that may be written", ""});
+  NRD_TRY(check_output(kUnpack, "b", b, *operand));
+  if (b.device != NEREID_CPU)
+    return make_error({ErrorCode::kUnsupported, kUnpack, "b", "cuda memory", "cpu memory", ""});
   const size_t size = byte_size(packed->dtype);
   const Block rows(packed->context->allocator(), static_cast<size_t>(k * n) * size);
   packed->unpack(rows.data());

@@ -57,6 +57,7 @@ Expected<void> PackedGemm::read(const nereid_tensor* a, const nereid_tensor* c,
   if (!a_read) return a_read.error();
   if (!c_read) return c_read.error();
   a_ = *a_read, c_ = *c_read;
+  NRD_TRY(check_output(kOp, "c", call_.c, c_));
   if (epilogue) NRD_TRY(read_struct(epilogue, "nereid_epilogue", call_.how));
   if (context_.isa_word() != packed_.isa)
     return make_error({ErrorCode::kUnsupported, kOp, "packed", "a matrix packed for " + packed_.isa,
@@ -119,7 +120,7 @@ Expected<std::shared_ptr<const PackedProduct>> PackedGemm::prepare() const {
   NRD_TRY(read_call(&call, read));
   const std::string_view backend = context_.backend_for(read);
   std::shared_ptr<const PackedProduct> product;
-  if (backend != "cpu" || !packed_.has_panels()) return product;
+  if (backend != "cpu" || read.device != DeviceKind::kCpu || !packed_.has_panels()) return product;
   CallKey key;
   write_key(read, backend, plan_generation(), key);
   const bool keeps = &context_ == packed_.context.get() && key.fits();
