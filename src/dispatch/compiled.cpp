@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "compiler/operator.h"
 #include "compiler/parts.h"
+#include "dispatch/gemm_kernel.h"
 #include "graph/program.h"
 
 namespace nrd {
@@ -52,7 +53,10 @@ class PreparedCode final : public PreparedKernel {
 class CompiledKernel final : public Kernel {
  public:
   explicit CompiledKernel(const Machine& machine)
-      : machine_(machine), isa_(compile_target(machine.isa)), level_(strongest_level()) {}
+      : machine_(machine),
+        isa_(compile_target(machine.isa)),
+        level_(strongest_level()),
+        products_(make_gemm_kernel(machine)) {}
 
   std::string isa() const override { return isa_; }
   std::string name() const override { return "jit_" + isa_; }
@@ -70,25 +74,44 @@ class CompiledKernel final : public Kernel {
     return {};
   }
 
-  Expected<std::unique_ptr<PreparedKernel>> prepare(const Desc& desc,
-                                                    std::span<void* const>) const override {
+  Expected<std::unique_ptr<PreparedKernel>> prepare(
+      const Desc& desc, std::span<void* const> constants) const override {
     const BodyMaker definitions = build_bodies(Build::kAutovec, level_);
     const bool bypass = bypasses_cache(desc, machine_);
     size_t uncompiled = 0;
     Expected<Program> program = Program::prepare(
-        desc, [&](const Desc& node, bool composite) -> Expected<std::shared_ptr<const Body>> {
+        desc,
+        [&](const Desc& node, bool composite) -> Expected<std::shared_ptr<const Body>> {
           Expected<std::shared_ptr<const Body>> body =
               compile_operator(node, machine_.isa, {.non_temporal = bypass && !composite});
           if (body || !composite) return body;
           uncompiled++;
           return definitions(node, composite);
-        });
+        },
+        [&](const Desc& node, std::span<void* const> own) { return product(node, own); },
+        constants);
     if (!program) return program.error();
     return std::unique_ptr<PreparedKernel>(
         std::make_unique<PreparedCode>(std::move(*program), uncompiled));
   }
 
  private:
+  // A node that the GEMM engine runs.
+  Expected<std::optional<NodeRun>> product(const Desc& node,
+                                           std::span<void* const> constants) const {
+    if (!products_ || !products_->serves(*node.op) || !products_->accepts(node)) {
+      return std::optional<NodeRun>();
+    }
+    Expected<std::unique_ptr<PreparedKernel>> made = products_->prepare(node, constants);
+    if (!made) return made.error();
+    std::shared_ptr<const PreparedKernel> kernel = std::move(*made);
+    return std::optional(NodeRun{kernel->workspace_bytes(),
+                                 [kernel](void* const* pointers, void* own, const Exec& exec) {
+                                   const Expected<void> done = kernel->run({pointers}, own, exec);
+                                   (void)done;  // ours cannot fail
+                                 }});
+  }
+
   int strongest_level() const {
     int best = 0;
     for (size_t level = 0; level < kAutovecLevels.size(); level++)
@@ -101,6 +124,7 @@ class CompiledKernel final : public Kernel {
   Machine machine_;
   std::string isa_;
   int level_;
+  std::unique_ptr<Kernel> products_;  // null where there is no generated code
 };
 
 }  // namespace

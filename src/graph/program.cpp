@@ -39,19 +39,37 @@ Expected<void> Program::add_step(const Desc& desc, const BodyMaker& bodies,
   if (!evaluation) return evaluation.error();
   converts_ = converts_ || evaluation->converts();
   workspace_bytes_ = std::max(workspace_bytes_, values_bytes_ + evaluation->workspace_bytes());
-  steps_.push_back({std::move(*evaluation), std::move(places), {}});
+  steps_.push_back({std::move(*evaluation), {}, std::move(places), {}});
   return {};
 }
 
+// Whether there is other means for it.
+Expected<bool> Program::add_node(const Desc& desc, const Makers& makers,
+                                 const std::vector<Place>& places) {
+  if (!makers.nodes) return false;
+  std::vector<void*> constants(places.size(), nullptr);
+  for (size_t i = 0; i < places.size() && !makers.constants.empty(); i++) {
+    const bool is_constant = places[i].operand >= 0 && desc.operands[i].constant;
+    if (is_constant) constants[i] = makers.constants[static_cast<size_t>(places[i].operand)];
+  }
+  Expected<std::optional<NodeRun>> node = makers.nodes(desc, constants);
+  if (!node) return node.error();
+  if (!*node) return false;
+  workspace_bytes_ = std::max(workspace_bytes_, values_bytes_ + (*node)->workspace_bytes);
+  steps_.push_back({{}, std::move(**node), places, {}});
+  return true;
+}
+
 Expected<Program> Program::prepare(const Desc& desc, Build build, int autovec_level) {
-  return prepare(desc, build_bodies(build, autovec_level), build == Build::kF64);
+  return prepare(desc, Makers{build_bodies(build, autovec_level), {}, {}}, build == Build::kF64);
 }
 
-Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies) {
-  return prepare(desc, bodies, false);
+Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies,
+                                   const NodeMaker& nodes, std::span<void* const> constants) {
+  return prepare(desc, Makers{bodies, nodes, constants}, false);
 }
 
-Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies, bool f64) {
+Expected<Program> Program::prepare(const Desc& desc, const Makers& makers, bool f64) {
   Program p;
   p.f64_ = f64;
   const DType real = f64 ? DType::kF64 : DType::kF32;
@@ -62,7 +80,7 @@ Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies, bo
       if (f64) widen(own.operands[i], real, true);
       places.push_back({.operand = own.operands[i].present ? static_cast<int>(i) : -1});
     }
-    NRD_TRY(p.add_step(own, bodies, std::move(places), false));
+    NRD_TRY(p.add_step(own, makers.bodies, std::move(places), false));
     p.direct_ = std::all_of(own.operands.begin(), own.operands.end(),
                             [](const OperandDesc& o) { return o.present; });
     return p;
@@ -90,6 +108,8 @@ Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies, bo
         const GraphValue& v = graph->values[static_cast<size_t>(node.values[i])];
         place.operand = v.operand;
         if (v.operand < 0) place.offset = offsets[static_cast<size_t>(v.buffer)];
+        own.operands[i].constant =
+            v.operand >= 0 && whole.operands[static_cast<size_t>(v.operand)].constant;
         if (v.operand < 0 || f64) widen(own.operands[i], real, false);
         if (v.rounded && own.signature().operands[i].output)
           roundings.push_back(
@@ -97,7 +117,9 @@ Expected<Program> Program::prepare(const Desc& desc, const BodyMaker& bodies, bo
       }
       places.push_back(place);
     }
-    NRD_TRY(p.add_step(own, bodies, std::move(places), true));
+    Expected<bool> is_added = p.add_node(own, makers, places);
+    if (!is_added) return is_added.error();
+    if (!*is_added) NRD_TRY(p.add_step(own, makers.bodies, std::move(places), true));
     p.steps_.back().roundings = std::move(roundings);
   }
   return p;
@@ -115,7 +137,7 @@ void Program::round(const Rounding& rounding, void* data) const {
 }
 
 void Program::run(void* const* pointers, void* workspace, const Exec& exec) const {
-  if (direct_) return steps_.front().evaluation.run(pointers, workspace, exec);
+  if (direct_) return steps_.front().evaluation->run(pointers, workspace, exec);
   auto* values = static_cast<char*>(workspace);
   auto at = [&](const Place& place) -> void* {
     if (place.operand >= 0) return pointers[place.operand];
@@ -124,7 +146,12 @@ void Program::run(void* const* pointers, void* workspace, const Exec& exec) cons
   for (const Step& step : steps_) {
     std::array<void*, kMaxOperands> operands{};
     for (size_t i = 0; i < step.places.size(); i++) operands[i] = at(step.places[i]);
-    step.evaluation.run(operands.data(), values + values_bytes_, exec);
+    char* own = values + values_bytes_;
+    if (step.evaluation) {
+      step.evaluation->run(operands.data(), own, exec);
+    } else {
+      step.node.run(operands.data(), own, exec);
+    }
     for (const Rounding& rounding : step.roundings) round(rounding, at(rounding.place));
   }
 }

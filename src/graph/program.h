@@ -7,6 +7,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -21,14 +23,27 @@ enum class Build { kScalar, kF64, kAutovec };
 using BodyMaker = std::function<Expected<std::shared_ptr<const Body>>(const Desc&, bool composite)>;
 BodyMaker build_bodies(Build build, int autovec_level = 0);
 
+// A whole node by other means than a body: a product of the GEMM engine.
+struct NodeRun {
+  size_t workspace_bytes = 0;
+  std::function<void(void* const* pointers, void* workspace, const Exec& exec)> run;
+};
+// `constants` holds the pointers of the operands marked constant, null elsewhere. Nothing: a body
+// does it.
+using NodeMaker =
+    std::function<Expected<std::optional<NodeRun>>(const Desc&, std::span<void* const> constants)>;
+
 class Program {
  public:
   // With kF64 every floating operand of run() is a contiguous array of doubles whatever its dtype
   // in `desc`, and so is every value between; they are rounded only where the definition or the
   // graph says so. With the others, operands are as `desc` describes them.
   static Expected<Program> prepare(const Desc& desc, Build build, int autovec_level = 0);
-  // The same with any bodies that read f32.
-  static Expected<Program> prepare(const Desc& desc, const BodyMaker& bodies);
+  // The same with any bodies that read f32. `nodes` is asked first for each node of a composite;
+  // `constants` as desc.operands, for those marked so.
+  static Expected<Program> prepare(const Desc& desc, const BodyMaker& bodies,
+                                   const NodeMaker& nodes = {},
+                                   std::span<void* const> constants = {});
 
   size_t workspace_bytes() const { return workspace_bytes_; }
   bool converts() const { return converts_; }  // operands are copied into another dtype or layout
@@ -48,14 +63,22 @@ class Program {
     DType dtype = DType::kF32;
   };
   struct Step {
-    Evaluation evaluation;
+    std::optional<Evaluation> evaluation;  // or
+    NodeRun node;
     std::vector<Place> places;
     std::vector<Rounding> roundings;  // of its outputs, afterwards
   };
 
-  static Expected<Program> prepare(const Desc& desc, const BodyMaker& bodies, bool f64);
+  // What steps are made from.
+  struct Makers {
+    const BodyMaker& bodies;
+    const NodeMaker& nodes;
+    std::span<void* const> constants;
+  };
+  static Expected<Program> prepare(const Desc& desc, const Makers& makers, bool f64);
   Expected<void> add_step(const Desc& desc, const BodyMaker& bodies, std::vector<Place> places,
                           bool composite);
+  Expected<bool> add_node(const Desc& desc, const Makers& makers, const std::vector<Place>& places);
   void round(const Rounding& rounding, void* data) const;
 
   bool f64_ = false;
