@@ -33,7 +33,8 @@ class PreparedGemv final : public PreparedKernel {
 
 class GemvKernel final : public Kernel {
  public:
-  explicit GemvKernel(const jit::Target& target) : target_(target) {}
+  GemvKernel(const Machine& machine, const jit::Target& target)
+      : cores_(machine.profile.cores), target_(target) {}
 
   std::string isa() const override { return std::string(target_.isa); }
   std::string name() const override { return "gemv_" + isa(); }
@@ -51,7 +52,7 @@ class GemvKernel final : public Kernel {
     Expected<gemm::Gemv> gemv =
         gemm::Gemv::make({a.sizes[0], a.sizes[1], a.dtype, x.dtype, y.dtype, a.strides[0],
                           a.strides[1], x.strides[0], y.strides[0]},
-                         target_);
+                         target_, cores_);
     if (!gemv) return gemv.error();
     return std::unique_ptr<PreparedKernel>(std::make_unique<PreparedGemv>(std::move(*gemv)));
   }
@@ -65,6 +66,7 @@ class GemvKernel final : public Kernel {
                        .allowed = std::move(allowed)});
   }
 
+  int cores_;
   const jit::Target& target_;
 };
 
@@ -73,7 +75,7 @@ class GemvKernel final : public Kernel {
 std::unique_ptr<Kernel> make_gemv_kernel(const Machine& machine) {
   const std::vector<const jit::Target*> targets = jit::targets(machine.isa);
   if (targets.empty() || !jit::executable_memory_works()) return nullptr;
-  return std::make_unique<GemvKernel>(*targets.front());
+  return std::make_unique<GemvKernel>(machine, *targets.front());
 }
 
 }  // namespace nrd

@@ -40,7 +40,7 @@ Expected<void> check_dtype(const char* name, DType dtype) {
 
 }  // namespace
 
-Expected<Gemv> Gemv::make(const GemvDesc& desc, const jit::Target& target) {
+Expected<Gemv> Gemv::make(const GemvDesc& desc, const jit::Target& target, int cores) {
   NRD_TRY(check_dtype("a", desc.a));
   NRD_TRY(check_dtype("x", desc.x));
   NRD_TRY(check_dtype("y", desc.y));
@@ -57,28 +57,36 @@ Expected<Gemv> Gemv::make(const GemvDesc& desc, const jit::Target& target) {
                              ? desc.y == DType::kF32 && (desc.y_step == 1 || desc.m <= 1)
                              : desc.n <= kGemvChunk;
   if (!ends_in_y) gemv.sum_bytes_ = padded_bytes(desc.m);
+  const int64_t blocks = (desc.n + kGemvBlock - 1) / kGemvBlock;
+  if (gemv.order_ == GemvOrder::kColumns && blocks > 1) {
+    gemv.block_bytes_ = padded_bytes(desc.m);
+    gemv.slots_ = static_cast<int>(std::min<int64_t>(blocks, std::max(cores, 1)));
+  }
   NRD_TRY(gemv.make_kernels(target));
   return gemv;
 }
 
 Expected<void> Gemv::make_kernels(const jit::Target& target) {
-  const bool is_by_columns = order_ == GemvOrder::kColumns;
-  const int64_t all = is_by_columns ? desc_.n : desc_.m;
-  const auto make = [&](int64_t streams, Code& code) -> Expected<void> {
-    GemvSpec spec = {&target, order_, desc_.a, DType::kF32, static_cast<int>(streams)};
-    Expected<jit::Code::Entry> chunk = gemv_kernel(spec);
-    if (!chunk) return chunk.error();
-    code = {*chunk, *chunk};
-    if (is_by_columns || desc_.y == DType::kF32) return {};
-    spec.y = desc_.y;
-    Expected<jit::Code::Entry> last = gemv_kernel(spec);
-    if (!last) return last.error();
-    code.last = *last;
+  const auto make = [&](int64_t streams, DType y, jit::Code::Entry& code) -> Expected<void> {
+    Expected<jit::Code::Entry> made =
+        gemv_kernel({&target, order_, desc_.a, y, static_cast<int>(streams)});
+    if (!made) return made.error();
+    code = *made;
     return {};
   };
-  if (all >= streams_) NRD_TRY(make(streams_, whole_));
-  if (all % streams_ > 0) NRD_TRY(make(all % streams_, rest_));
-  return {};
+  if (order_ == GemvOrder::kColumns) {
+    for (size_t streams = 1; streams < columns_.size(); streams++) {
+      NRD_TRY(make(static_cast<int64_t>(streams), DType::kF32, columns_[streams]));
+    }
+    return {};
+  }
+  const auto make_rows = [&](int64_t streams, Code& code) -> Expected<void> {
+    if (streams == 0) return {};
+    NRD_TRY(make(streams, DType::kF32, code.chunk));
+    return make(streams, desc_.y, code.last);
+  };
+  NRD_TRY(make_rows(desc_.m >= streams_ ? streams_ : 0, whole_));
+  return make_rows(desc_.m % streams_, rest_);
 }
 
 const float* Gemv::widen_x(const void* x, void* workspace) const {
@@ -97,7 +105,7 @@ const float* Gemv::widen_x(const void* x, void* workspace) const {
 void Gemv::run(const void* a, const void* x, void* y, void* workspace, const Exec& exec) const {
   if (desc_.m == 0) return;
   auto* sums = offset(static_cast<float*>(workspace), static_cast<int64_t>(x_bytes_));
-  Memory at = {a, widen_x(x, workspace), y, sums};
+  Memory at = {a, widen_x(x, workspace), y, sums, offset(sums, static_cast<int64_t>(sum_bytes_))};
   if (order_ != GemvOrder::kColumns) return by_rows(at, exec);
   if (sum_bytes_ == 0) at.sums = static_cast<float*>(y);
   by_columns(at, exec);
@@ -153,32 +161,64 @@ void Gemv::rows(const Memory& at, int64_t row, int64_t groups, int streams) cons
 
 // ---- by columns ----
 
+// Blocks side by side, as many as there are threads and slots; then onto the sums, in their order.
+// Where there are fewer blocks than threads, rows are cut too.
 void Gemv::by_columns(const Memory& at, const Exec& exec) const {
   constexpr int64_t kRows = kAlignment / 4;  // whole lines of sums for each thread
-  const int64_t lines = (desc_.m + kRows - 1) / kRows, groups = desc_.n / streams_;
-  const int64_t elements = kRows * std::max<int64_t>(desc_.n, 1);
+  const int64_t lines = (desc_.m + kRows - 1) / kRows;
+  const int64_t blocks = std::max<int64_t>((desc_.n + kGemvBlock - 1) / kGemvBlock, 1);
+  const int64_t most = std::max<int64_t>(desc_.m * desc_.n / kElementsAThread, 1);
+  const int64_t threads = std::min<int64_t>(std::max(exec.threads, 1), most);
+  const int64_t together = std::clamp<int64_t>(threads, 1, std::max(slots_, 1));
+  const int64_t cuts = std::min((threads + together - 1) / together, lines);
+  const auto slot = [&](int64_t i) {
+    return blocks == 1 ? at.sums : offset(at.slots, i * static_cast<int64_t>(block_bytes_));
+  };
+  const auto rows_of = [&](int64_t cut) { return std::min(lines * cut / cuts * kRows, desc_.m); };
+  for (int64_t first = 0; first < blocks; first += together) {
+    const int64_t here = std::min(together, blocks - first);
+    const auto part = [&](int64_t i) {
+      const int64_t row = rows_of(i % cuts), end = rows_of(i % cuts + 1);
+      column_block(at, first + i / cuts, row, end - row, slot(i / cuts));
+    };
+    parallel_for(Exec{static_cast<int>(threads), exec.executor}, here * cuts, 1,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; i++) part(i);
+                 });
+    if (blocks == 1) return;
+    for (int64_t b = 0; b < here; b++) {
+      const float* from = slot(b);
+      if (first + b == 0) {
+        std::memcpy(at.sums, from, static_cast<size_t>(desc_.m) * 4);
+        continue;
+      }
+      for (int64_t i = 0; i < desc_.m; i++) at.sums[i] += from[i];
+    }
+  }
+}
+
+void Gemv::column_block(const Memory& at, int64_t block, int64_t row, int64_t count,
+                        float* to) const {
   const int64_t a_row = bytes(desc_.a_row, desc_.a), a_column = bytes(desc_.a_column, desc_.a);
-  parallel_for(exec, lines, std::max<int64_t>(kElementsAThread / elements, 1),
-               [&](int64_t begin, int64_t end) {
-                 GemvArgs own;
-                 own.helpers = jit::helper_table();
-                 own.x = at.x;
-                 const int64_t row = begin * kRows;
-                 own.count = std::min(end * kRows, desc_.m) - row;
-                 own.a = offset(at.a, row * a_row);
-                 own.y = at.sums + row;
-                 std::memset(own.y, 0, static_cast<size_t>(own.count) * 4);
-                 own.next = a_column;
-                 own.groups = own.x_far = groups;
-                 own.far = groups * a_column;
-                 if (groups > 0) whole_.last(&own);
-                 if (rest_.last == nullptr) return;
-                 own.a = offset(own.a, groups * streams_ * a_column);
-                 own.x += groups * streams_;
-                 own.groups = own.x_far = 1;
-                 own.far = a_column;
-                 rest_.last(&own);
-               });
+  const int64_t column = block * kGemvBlock, columns = std::min(kGemvBlock, desc_.n - column);
+  const int64_t groups = columns / kGemvColumns, left = columns % kGemvColumns;
+  std::memset(to + row, 0, static_cast<size_t>(count) * 4);
+  GemvArgs args;
+  args.helpers = jit::helper_table();
+  args.a = offset(at.a, row * a_row + column * a_column);
+  args.x = at.x + column;
+  args.y = to + row;
+  args.count = count;
+  args.next = a_column;
+  args.groups = args.x_far = groups;
+  args.far = groups * a_column;
+  if (groups > 0) columns_[kGemvColumns](&args);
+  if (left == 0) return;
+  args.a = offset(args.a, groups * kGemvColumns * a_column);
+  args.x += groups * kGemvColumns;
+  args.groups = args.x_far = 1;
+  args.far = a_column;
+  columns_[static_cast<size_t>(left)](&args);
 }
 
 void Gemv::store(const float* sums, void* y) const {

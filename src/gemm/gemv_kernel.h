@@ -14,13 +14,14 @@ namespace nrd::gemm {
 // Elements of a row that are summed in 64 lanes before the next ones begin (DESIGN 9).
 constexpr int64_t kGemvChunk = 16384;
 constexpr int kGemvLanes = 64;
-// Columns that are read in turns; part of what a sum is.
+// Columns that are read in turns, and columns whose sum is one chain; part of what a sum is.
 constexpr int kGemvColumns = 5;
+constexpr int64_t kGemvBlock = 512;
 
 enum class GemvOrder : uint8_t {
   kRows,     // a's rows are contiguous: sums of 64 lanes
   kStrided,  // the same sums from elements anywhere
-  kColumns,  // a's columns are contiguous: each y is one chain
+  kColumns,  // a's columns are contiguous: each y is a chain a block
 };
 
 struct GemvSpec {

@@ -44,8 +44,9 @@ class Gemvs : public ::testing::TestWithParam<const jit::Target*> {
 
   GuardedMatrix run(const GemvCase& c, int threads) const {
     Operands o(c);
-    Expected<Gemv> gemv = Gemv::make(
-        {c.m, c.n, c.a, c.x, c.y, o.a.row(), o.a.column(), o.x.column(), o.y.column()}, target());
+    Expected<Gemv> gemv =
+        Gemv::make({c.m, c.n, c.a, c.x, c.y, o.a.row(), o.a.column(), o.x.column(), o.y.column()},
+                   target(), 3);
     EXPECT_TRUE(gemv) << gemv.error().message();
     Buffer workspace = std::move(*Buffer::allocate(gemv->workspace_bytes(), MemoryMode::kGuarded));
     std::memset(workspace.data(), 0xff, workspace.bytes());
@@ -139,7 +140,7 @@ TEST_P(Gemvs, TakesAnyMixOfDtypesAndStrides) {
 
 TEST_P(Gemvs, SharesRowsOutToThreads) {
   for (Storage a : {Storage::kRows, Storage::kColumns, Storage::kSpaced}) {
-    check({.m = 301, .n = 517, .a_storage = a});
+    for (int64_t n : {511, 512, 517, 1030, 2600}) check({.m = 301, .n = n, .a_storage = a});
     check({.m = 301, .n = 517, .a = DType::kBF16, .y = DType::kF16, .a_storage = a});
   }
 }
@@ -162,7 +163,7 @@ TEST_P(Gemvs, SpillsNoVectors) {
 }
 
 TEST_P(Gemvs, RefusesOtherDtypes) {
-  Expected<Gemv> gemv = Gemv::make({.m = 4, .n = 4, .x = DType::kI8}, target());
+  Expected<Gemv> gemv = Gemv::make({.m = 4, .n = 4, .x = DType::kI8}, target(), 1);
   ASSERT_FALSE(gemv);
   EXPECT_EQ(gemv.error().argument, "x");
 }
