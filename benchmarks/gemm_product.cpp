@@ -28,7 +28,7 @@ using namespace nrd;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kSlices = 15;
-constexpr int64_t kProbeRounds = 2000;
+constexpr int64_t kProbeRounds = 2000;  // for one thread; more where threads have to meet
 constexpr double kSlice = 0.01, kPeakSlice = 0.001;  // seconds, at least one call
 
 double seconds(Clock::time_point from) {
@@ -219,12 +219,13 @@ class Bench {
     double factor = 1;
     NrdArithmeticProbe* probe = this->probe(factor);
     const int threads = exec_.threads;
-    const double flops = factor * static_cast<double>(probe(1)) * kProbeRounds * threads;
+    const int64_t rounds = threads == 1 ? kProbeRounds : 50 * kProbeRounds;
+    const double flops = factor * static_cast<double>(probe(1)) * static_cast<double>(rounds * threads);
     cases_.push_back(
         {"peak",
          flops,
          0,
-         [=, this] { parallel_for(exec_, threads, 1, [&](int64_t, int64_t) { probe(kProbeRounds); }); },
+         [=, this] { parallel_for(exec_, threads, 1, [&](int64_t, int64_t) { probe(rounds); }); },
         });
     const int64_t part = (64 << 20) / threads;
     auto next = std::make_shared<int64_t>(0);

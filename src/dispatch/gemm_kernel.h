@@ -9,8 +9,8 @@
 
 namespace nrd {
 
-// gemm, gemm_prepacked and gemm_bias of f32, f16 and bf16 on the machine's best ISA. Null where no
-// code can be generated.
+// gemm, gemm_prepacked, gemm_bias, gemm_dequant and fp8_gemm on the machine's best ISA. Null where
+// no code can be generated.
 std::unique_ptr<Kernel> make_gemm_kernel(const Machine& machine);
 
 }  // namespace nrd
