@@ -59,6 +59,35 @@ def operators(device):
     return grid(["operator", "shape", "dtype", "threads", "`cpu`", "of the roof", "autovec", "oneDNN"], rows)
 
 
+def products(device):
+    """Products of `nereid bench`: our time and rate, and theirs over ours."""
+    peers = ("openblas", "blis", "mkl", "onednn")
+    rows, means, best = [], {}, []
+    for path in sorted(RESULTS.glob(f"{device}-products*.json")):
+        cases = {}
+        for row in json.loads(path.read_text())["results"]:
+            key = (row["op"], row["shape"], row["dtype"], row["threads"], row["cache"])
+            cases.setdefault(key, {})[row["backend"]] = row
+        for (op, shape, dtype, threads, cache), by in cases.items():
+            ours = by.get("cpu", {}).get("median_us")
+            if not ours:
+                continue
+            ratios = {p: by[p]["median_us"] / ours for p in peers if by.get(p, {}).get("median_us")}
+            for peer, ratio in ratios.items():
+                means.setdefault(peer, []).append(ratio)
+            if ratios:
+                best.append(min(ratios.values()))
+            rows.append([f"`{op}`", shape, dtype, str(threads), cache, time_text(ours),
+                         f"{by['cpu']['gflops']:.0f}",
+                         *[f"{ratios[p]:.2f}" if p in ratios else "" for p in peers]])
+    if not rows:
+        return "No results."
+    rows.append(["geometric mean", "", "", "", "", "", f"best of them **{geometric_mean(best):.2f}**" if best else "",
+                 *[f"**{geometric_mean(means[p]):.2f}**" if p in means else "" for p in peers]])
+    return grid(["operator", "shape", "dtype", "threads", "cache", "`cpu`", "GFLOP/s", "OpenBLAS", "BLIS",
+                 "MKL", "oneDNN"], rows)
+
+
 def torch(device):
     """Times of torch_worker.py: PyTorch's over ours."""
     rows, means = [], {}
@@ -76,7 +105,7 @@ def torch(device):
     return grid(["operator", "size", "threads", "`cpu`", "eager", "compiled"], rows)
 
 
-TABLES = {"operators": operators, "torch": torch}
+TABLES = {"operators": operators, "products": products, "torch": torch}
 
 
 def filled(page):
