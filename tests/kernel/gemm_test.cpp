@@ -222,7 +222,9 @@ TEST_P(Gemm, RefusesAnEpilogueThatIsNoFunctionOfOneValue) {
                       .b_column = 1,
                       .c_row = 4,
                       .c_column = 1};
-  desc.epilogue.apply(*catalogue_trace("softmax"));
+  const OpTrace* softmax = catalogue_trace("softmax");
+  if (softmax == nullptr) GTEST_SKIP() << "built without a decoder: nothing is lifted";
+  desc.epilogue.apply(*softmax);
   Expected<Product> product = Product::make(desc, target(), host());
   ASSERT_FALSE(product);
   EXPECT_EQ(product.error().code, ErrorCode::kUnsupported);
