@@ -18,12 +18,11 @@ bool is_activation(const Op& op) {
 }
 
 Expected<void> check_activation(std::string_view name) {
+  for (const Op& op : catalogue())
+    if (op.name == name && is_activation(op)) return {};
   std::string allowed;
-  for (const Op& op : catalogue()) {
-    if (!is_activation(op)) continue;
-    if (op.name == name) return {};
-    allowed += (allowed.empty() ? "" : ", ") + op.name;
-  }
+  for (const Op& op : catalogue())
+    if (is_activation(op)) allowed += (allowed.empty() ? "" : ", ") + op.name;
   return make_error(
       {ErrorCode::kUnknownName, kOp, "activation", fmt::format("'{}'", name), allowed, ""});
 }
@@ -227,13 +226,17 @@ Expected<void> PackedGemm::run_steps(int threads) const {
   return nrd::run_steps(context_, packed_, call);
 }
 
-std::vector<PackedGemm::Used> PackedGemm::memory() const {
-  std::vector<Used> all = {{"c", view_of(c_, call_.c.data), true},
-                           {"a", view_of(a_, call_.a.data), false}};
-  if (call_.scale) all.push_back({"scale", view_of(scale_, call_.scale->data), false});
-  if (call_.bias) all.push_back({"bias", view_of(bias_, call_.bias->data), false});
-  if (call_.residual) all.push_back({"residual", view_of(residual_, call_.residual->data), false});
-  return all;
+PackedGemm::Memory PackedGemm::memory() const {
+  Memory memory;
+  const auto add = [&](const char* name, const OperandDesc& operand, void* data, bool is_written) {
+    memory.all[memory.count++] = {name, view_of(operand, data), is_written};
+  };
+  add("c", c_, call_.c.data, true);
+  add("a", a_, call_.a.data, false);
+  if (call_.scale) add("scale", scale_, call_.scale->data, false);
+  if (call_.bias) add("bias", bias_, call_.bias->data, false);
+  if (call_.residual) add("residual", residual_, call_.residual->data, false);
+  return memory;
 }
 
 }  // namespace nrd

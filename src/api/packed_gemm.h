@@ -23,7 +23,14 @@ class PackedGemm {
     TensorView view;
     bool is_written;
   };
-  std::vector<Used> memory() const;  // of the operands that are there
+  // Of the operands that are there; in place, because every call asks.
+  struct Memory {
+    std::array<Used, 5> all;
+    size_t count = 0;
+    const Used* begin() const { return all.data(); }
+    const Used* end() const { return all.data() + count; }
+  };
+  Memory memory() const;
 
  private:
   Expected<void> read_epilogue();

@@ -321,8 +321,11 @@ TEST(ApiCache, RepeatedCallsDoNotAllocate) {
   nereid::Call prepared("silu");
   prepared.operand("x", from).operand("out", to);
   const nereid::Plan plan = prepared.prepare();
+  const nereid::PackedMatrix packed = nereid::pack_b(TensorView(x, {16, 4}));
+  std::vector<float> product(16);
   auto run = [&] {
     nereid::silu(x, y);
+    nereid::gemm(xv, packed, TensorView(product, {4, 4}), {.activation = "silu"});
     nereid::silu(from, to);  // with a workspace
     nereid::rms_norm(xv, wv, yv, {.eps = 1e-5, .cast = "before_weight"});
     nereid::embedding(xv, ids, rows);
