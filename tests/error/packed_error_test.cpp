@@ -206,9 +206,10 @@ TEST(PackedError, Unpack) {
 
 class PackedFileError : public ::testing::Test {
  protected:
-  PackedFileError() {
-    EXPECT_EQ(nereid_packed_save(s.packed, path.c_str()), NEREID_OK)
-        << nereid_last_error()->message;
+  void SetUp() override {
+    const nereid_status saved = nereid_packed_save(s.packed, path.c_str());
+    if (saved == NEREID_UNSUPPORTED) GTEST_SKIP() << nereid_last_error()->message;
+    ASSERT_EQ(saved, NEREID_OK) << nereid_last_error()->message;
     std::ifstream in(path, std::ios::binary);
     bytes.assign(std::istreambuf_iterator<char>(in), {});
   }

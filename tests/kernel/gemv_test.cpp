@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/catalogue_traces.h"
 #include "compiler/operator.h"
 #include "gemm_case.h"
 #include "ops/evaluate.h"
@@ -94,7 +95,8 @@ class Gemvs : public ::testing::TestWithParam<const jit::Target*> {
     for (int threads : {2, 3}) {
       EXPECT_TRUE(GemmRun::same(first, run(c, threads))) << c.text() << ", " << threads;
     }
-    if (c.a_storage == Storage::kColumns && c.n > 1) return;  // a chain: another order
+    if (c.a_storage == Storage::kColumns && c.n > 1) return;  // chains: another order
+    if (catalogue_trace("gemv") == nullptr) return;           // nothing was lifted in this build
     EXPECT_TRUE(GemmRun::same(first, definition(c))) << c.text() << ": not the definition's bits";
   }
 };
