@@ -51,6 +51,28 @@ CompiledBody::CompiledBody(jit::Lowered lowered, std::shared_ptr<const jit::Code
   lowered_.program = {};  // encoded; no longer needed
   for (const TraceParam& p : lowered_.trace.params)
     if (p.kind == TraceParamKind::kNumber) wide_numbers_.push_back(p.dtype == DType::kF64);
+  find_extents();
+}
+
+// A size that no loop runs to says nothing of the work: the rows of a table to look things up in.
+void CompiledBody::find_extents() {
+  const OpTrace& trace = lowered_.trace;
+  std::vector<char> reaches(trace.values.size(), 0);
+  for (const TraceLoop& loop : trace.loops) reaches[loop.extent] = 1;
+  for (size_t id = trace.values.size(); id-- > 0;) {
+    const Value& v = trace.values[id];
+    if (!reaches[id]) continue;
+    for (ValueId arg : v.args)
+      if (arg != kNoValue) reaches[arg] = 1;
+  }
+  for (size_t p = 0; p < trace.params.size(); p++) {
+    if (trace.params[p].kind != TraceParamKind::kSize) continue;
+    bool is_extent = false;
+    for (size_t id = 0; id < trace.values.size(); id++)
+      is_extent |=
+          trace.values[id].op == TraceOp::kParam && trace.values[id].index == p && reaches[id];
+    counts_.push_back(is_extent);
+  }
 }
 
 CompiledBody::Sizes CompiledBody::signed_sizes(const size_t* sizes) const {
@@ -129,7 +151,9 @@ const CompiledSteps* CompiledBody::steps() const {
 
 bool CompiledBody::shares(const size_t* sizes) const {
   int64_t points = 1;
-  for (int i = 0; i < lowered_.layout.sizes; i++) points *= static_cast<int64_t>(sizes[i]);
+  for (size_t i = 0; i < counts_.size(); i++) {
+    if (counts_[i]) points *= static_cast<int64_t>(sizes[i]);
+  }
   if (points < 2 * kPointsPerThread) return false;
   if (lowered_.range == kNoValue) return steps() != nullptr;
   return jit::evaluate_size(lowered_.trace, lowered_.range, signed_sizes(sizes)) >=

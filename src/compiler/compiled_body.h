@@ -49,6 +49,7 @@ class CompiledBody final : public Body {
   using Pointers = std::array<void*, kMostBlockBytes / 8>;  // an operand's stride is in the block
   using Sizes = std::array<int64_t, kMaxRank>;
   Sizes signed_sizes(const size_t* sizes) const;
+  void find_extents();
   void fill(int64_t* words, const jit::BlockLayout& layout, const InstanceArgs& args,
             const int64_t* strides, int64_t count) const;
   void run_steps(const InstanceArgs& args, void* shared, int64_t parts, const Exec& exec) const;
@@ -61,6 +62,7 @@ class CompiledBody final : public Body {
   size_t operands_;
   const jit::Helper* helpers_;
   std::vector<bool> wide_numbers_;
+  std::vector<bool> counts_;  // of each size, whether a loop runs to it
   MakeSteps make_steps_;
   mutable std::once_flag steps_made_;
   mutable std::unique_ptr<const CompiledSteps> steps_;
