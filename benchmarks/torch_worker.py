@@ -25,6 +25,8 @@ import torch  # noqa: E402: after the environment is set
 import torch.nn.functional as F  # noqa: E402
 
 SLICE_S = 0.02
+# Threads of the slice before keep spinning for some milliseconds and would take a core from this one.
+IDLE_S = 0.02
 ROUNDS = 10
 # Elements: L1, L2, L3, DRAM for f32 of one input and one output.
 SIZES = {"L1": 2048, "L2": 65536, "L3": 1 << 20, "DRAM": 1 << 24}
@@ -182,6 +184,7 @@ def measure(runs):
     samples = {name: [] for name in runs}
     for _ in range(ROUNDS):
         for name, run in runs.items():
+            time.sleep(IDLE_S)
             run(max(1, counts[name] // 4))
             samples[name].append(time_of(run, counts[name]))
     return samples
