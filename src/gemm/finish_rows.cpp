@@ -4,8 +4,6 @@
 
 #include <cstddef>
 
-#include "gemm/epilogue_writer.h"
-
 namespace nrd::gemm {
 namespace {
 
@@ -27,20 +25,23 @@ class Writer {
     if (spec_.has_tail) tail_ = b_.tail(argument(offsetof(MicroKernelArgs, tail)));
     sums_ = argument(offsetof(MicroKernelArgs, partial));
     const G sums_row = argument(offsetof(MicroKernelArgs, partial_row));
-    row_ = argument(offsetof(MicroKernelArgs, c));
+    row_.at = argument(offsetof(MicroKernelArgs, c));
     const G c_row = argument(offsetof(MicroKernelArgs, c_row));
-    if (!epilogue.is_contiguous) column_ = argument(offsetof(MicroKernelArgs, c_column));
+    if (!epilogue.is_contiguous) row_.column = argument(offsetof(MicroKernelArgs, c_column));
     EpilogueWriter steps(b_, epilogue, offsetof(MicroKernelArgs, operands));
     const G left = b_.gconst(spec_.rows);
     const jit::Label top = b_.label();
     b_.loop_begin();
     b_.bind(top);
+    const bool sums_integers = spec_.family->sums_integers();
     for (int v = 0; v < spec_.vectors; v++) {
-      Expected<V> value = result(steps, v);
-      if (!value) return value.error();
-      store(v, *value);
+      const jit::Tail* tail = spec_.has_tail && v == spec_.vectors - 1 ? &tail_ : nullptr;
+      const Mem at = {sums_, {}, 1, int64_t{4} * lanes_ * v};
+      const V sums = b_.load(sums_integers ? DType::kI32 : DType::kF32,
+                             sums_integers ? Lane::kI32 : kF32, at, tail);
+      NRD_TRY(write_finish_vector(b_, spec_, steps, row_, v, tail, sums));
     }
-    b_.gop(Op::kGAdd, row_, c_row, row_);
+    b_.gop(Op::kGAdd, row_.at, c_row, row_.at);
     b_.gop(Op::kGAdd, sums_, sums_row, sums_);
     steps.next_row();
     b_.gop(Op::kGSub, left, 1, left);
@@ -51,41 +52,39 @@ class Writer {
 
  private:
   G argument(size_t offset) { return b_.gload({b_.block(), {}, 1, static_cast<int64_t>(offset)}); }
-  const jit::Tail* tail_of(int vector) const {
-    return spec_.has_tail && vector == spec_.vectors - 1 ? &tail_ : nullptr;
-  }
-
-  Expected<V> result(EpilogueWriter& steps, int vector) {
-    const Mem at = {sums_, {}, 1, int64_t{4} * lanes_ * vector};
-    const jit::Tail* tail = tail_of(vector);
-    if (!spec_.family->sums_integers()) {
-      return steps.write(vector * lanes_, tail, b_.load(DType::kF32, kF32, at, tail));
-    }
-    const V sums = b_.load(DType::kI32, Lane::kI32, at, tail);
-    if (spec_.epilogue.out == DType::kI32) return sums;
-    return steps.write(vector * lanes_, tail, b_.op1(Op::kI32ToF32, kF32, sums));
-  }
-
-  void store(int vector, V value) {
-    const DType out = spec_.epilogue.out;
-    const Lane lane = out == DType::kI32 ? Lane::kI32 : kF32;
-    if (spec_.epilogue.is_contiguous) {
-      const int64_t at = static_cast<int64_t>(byte_size(out)) * lanes_ * vector;
-      b_.store(out, lane, {row_, {}, 1, at}, value, tail_of(vector));
-      return;
-    }
-    const Mem at = {row_, b_.gop(Op::kGMul, column_, lanes_ * vector), 1, 0};
-    b_.store_strided(out, lane, at, column_, value, tail_of(vector));
-  }
 
   jit::Builder& b_;
   const MicroKernelSpec& spec_;
   int lanes_;
   jit::Tail tail_;
-  G sums_, row_, column_;
+  G sums_;
+  RowOfC row_;
 };
 
 }  // namespace
+
+Expected<void> write_finish_vector(jit::Builder& b, const MicroKernelSpec& spec,
+                                   EpilogueWriter& steps, const RowOfC& row, int vector,
+                                   const jit::Tail* tail, V sums) {
+  const DType out = spec.epilogue.out;
+  const int lanes = spec.family->lanes;
+  const Lane lane = out == DType::kI32 ? Lane::kI32 : kF32;
+  V value = sums;
+  if (out != DType::kI32) {
+    if (spec.family->sums_integers()) value = b.op1(Op::kI32ToF32, kF32, value);
+    Expected<V> result = steps.write(vector * lanes, tail, value);
+    if (!result) return result.error();
+    value = *result;
+  }
+  if (spec.epilogue.is_contiguous) {
+    const int64_t at = static_cast<int64_t>(byte_size(out)) * lanes * vector;
+    b.store(out, lane, {row.at, {}, 1, at}, value, tail);
+  } else {
+    const Mem at = {row.at, b.gop(Op::kGMul, row.column, lanes * vector), 1, 0};
+    b.store_strided(out, lane, at, row.column, value, tail);
+  }
+  return {};
+}
 
 Expected<void> write_finish_rows(jit::Builder& b, const MicroKernelSpec& spec) {
   return Writer(b, spec).write();

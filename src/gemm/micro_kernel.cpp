@@ -25,7 +25,6 @@
 
 #include <cstddef>
 
-#include "gemm/epilogue_writer.h"
 #include "gemm/finish_rows.h"
 
 namespace nrd::gemm {
@@ -262,41 +261,20 @@ class Writer {
 
   Expected<void> finish() {
     const Epilogue& epilogue = spec_.epilogue;
-    const G row = argument(offsetof(MicroKernelArgs, c));
+    RowOfC row = {argument(offsetof(MicroKernelArgs, c)), {}};
     const G stride = argument(offsetof(MicroKernelArgs, c_row));
-    G column;
-    if (!epilogue.is_contiguous) column = argument(offsetof(MicroKernelArgs, c_column));
+    if (!epilogue.is_contiguous) row.column = argument(offsetof(MicroKernelArgs, c_column));
     EpilogueWriter steps(b_, epilogue, offsetof(MicroKernelArgs, operands));
     for (int r = 0; r < spec_.rows; r++) {
       for (int v = 0; v < spec_.vectors; v++) {
-        V value = sum(r, v);
-        if (epilogue.out != DType::kI32) {
-          if (family_.sums_integers()) value = b_.op1(Op::kI32ToF32, kF32, value);
-          Expected<V> result = steps.write(v * lanes_, tail_of(v), value);
-          if (!result) return result.error();
-          value = *result;
-        }
-        store(row, column, v, value);
+        NRD_TRY(write_finish_vector(b_, spec_, steps, row, v, tail_of(v), sum(r, v)));
       }
       if (r + 1 == spec_.rows) break;
-      advance(row, stride);
+      advance(row.at, stride);
       steps.next_row();
     }
     return {};
   }
-
-  void store(G row, G column, int vector, V value) {
-    const DType out = spec_.epilogue.out;
-    if (spec_.epilogue.is_contiguous) {
-      const int64_t at = static_cast<int64_t>(byte_size(out)) * lanes_ * vector;
-      b_.store(out, out_lane(), {row, {}, 1, at}, value, tail_of(vector));
-      return;
-    }
-    const Mem at = {row, b_.gop(Op::kGMul, column, lanes_ * vector), 1, 0};
-    b_.store_strided(out, out_lane(), at, column, value, tail_of(vector));
-  }
-
-  Lane out_lane() const { return spec_.epilogue.out == DType::kI32 ? Lane::kI32 : kF32; }
 
   const MicroKernelSpec& spec_;
   int lanes_;
