@@ -193,7 +193,8 @@ def measure(runs):
 def check(ours, theirs, op):
     got, want = ours.double().flatten(), theirs.double().flatten()
     error = ((got - want).abs().max() / want.abs().max().clamp(min=1)).item()
-    if not error < 1e-3:
+    # Sums of 16 million f32 in two orders.
+    if not error < 5e-3:
         raise RuntimeError(f"{op}: ours and PyTorch's differ by {error}")
 
 
