@@ -166,18 +166,12 @@ class Writer {
 
   // `count` times `unroll` steps.
   void turns(G count, int unroll) {
-    const jit::Label top = b_.label(), done = b_.label();
-    b_.branch(Predicate::kLe, count, 0, done);
-    b_.loop_begin();
-    b_.bind(top);
-    for (int u = 0; u < unroll; u++) step(u);
-    b_.gop(Op::kGAdd, a_at_, int64_t{unroll} * a_row_, a_at_);
-    b_.gop(Op::kGAdd, b_at_, int64_t{unroll} * panel_row_, b_at_);
-    b_.gop(Op::kGAdd, prefetch_at_, int64_t{unroll} * panel_row_, prefetch_at_);
-    b_.gop(Op::kGSub, count, 1, count);
-    b_.branch(Predicate::kGt, count, 0, top);
-    b_.loop_end();
-    b_.bind(done);
+    b_.repeat(count, [&] {
+      for (int u = 0; u < unroll; u++) step(u);
+      b_.gop(Op::kGAdd, a_at_, int64_t{unroll} * a_row_, a_at_);
+      b_.gop(Op::kGAdd, b_at_, int64_t{unroll} * panel_row_, b_at_);
+      b_.gop(Op::kGAdd, prefetch_at_, int64_t{unroll} * panel_row_, prefetch_at_);
+    });
   }
 
   void step(int u) {

@@ -66,18 +66,6 @@ class Writer {
   G argument(size_t offset) { return b_.gload({b_.block(), {}, 1, static_cast<int64_t>(offset)}); }
   int size() const { return static_cast<int>(byte_size(spec_.dtype)); }
   int width_of(int group) const { return std::clamp(spec_.width - group * lanes_, 0, lanes_); }
-  template <class Body>
-  void loop(G count, Body body) {
-    const jit::Label top = b_.label(), done = b_.label();
-    b_.branch(Predicate::kLe, count, 0, done);
-    b_.loop_begin();
-    b_.bind(top);
-    body();
-    b_.gop(Op::kGSub, count, 1, count);
-    b_.branch(Predicate::kGt, count, 0, top);
-    b_.loop_end();
-    b_.bind(done);
-  }
 
   // ---- sources across the panel, and those of any strides ----
 
@@ -96,7 +84,7 @@ class Writer {
   }
 
   void turns(G count, int unroll) {
-    loop(count, [&] {
+    b_.repeat(count, [&] {
       for (int u = 0; u < unroll; u++) {
         for (int g = 0; g < groups_; g++) {
           const int64_t at = int64_t{4} * (u * spec_.step + g * lanes_);
@@ -131,7 +119,7 @@ class Writer {
       b_.gop(Op::kGAdd, from_, int64_t{size()} * lanes_, from_);
       b_.gop(Op::kGAdd, to_, int64_t{4} * lanes_ * spec_.step, to_);
     };
-    loop(b_.gop(Op::kGDiv, steps, lanes_), [&] {
+    b_.repeat(b_.gop(Op::kGDiv, steps, lanes_), [&] {
       for (int g = groups_; g-- > 0;) {
         const std::vector<V> columns = transpose(load_rows(g, nullptr));
         for (int s = 0; s < lanes_; s++) store_step(g, s, columns);

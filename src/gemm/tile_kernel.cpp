@@ -89,26 +89,13 @@ class Writer {
     const G is_last = argument(offsetof(MicroKernelArgs, is_last));
     const G with_c = b_.gop(Op::kGMin, steps, b_.gop(Op::kGMul, is_last, spec_.rows));
     b_.gop(Op::kGSub, steps, with_c, steps);
-    turns(steps, [] {});
-    turns(with_c, [&] {
+    b_.repeat(steps, [&] { step(); });
+    b_.repeat(with_c, [&] {
+      step();
       const int bytes = spec_.vectors * lanes_ * static_cast<int>(byte_size(spec_.epilogue.out));
       for (int at = 0; at < bytes; at += kLine) b_.prefetch({c_at_, {}, 1, at}, true);
       advance(c_at_, c_row);
     });
-  }
-
-  template <class More>
-  void turns(G count, More more) {
-    const jit::Label top = b_.label(), done = b_.label();
-    b_.branch(Predicate::kLe, count, 0, done);
-    b_.loop_begin();
-    b_.bind(top);
-    step();
-    more();
-    b_.gop(Op::kGSub, count, 1, count);
-    b_.branch(Predicate::kGt, count, 0, top);
-    b_.loop_end();
-    b_.bind(done);
   }
 
   void step() {

@@ -279,6 +279,19 @@ class Builder {
   void branch_any(M m, Label label);
   void loop_begin();
   void loop_end();
+  // body() as often as `count` says, which is used up.
+  template <class Body>
+  void repeat(G count, Body body) {
+    const Label top = label(), done = label();
+    branch(Predicate::kLe, count, 0, done);
+    loop_begin();
+    bind(top);
+    body();
+    gop(Op::kGSub, count, 1, count);
+    branch(Predicate::kGt, count, 0, top);
+    loop_end();
+    bind(done);
+  }
   void tile(Op op, int tile, Mem mem = {});  // kTileConfig ... kTileStore
   void tile_dot(DType dtype, int sum, int a, int b);
   void fence();

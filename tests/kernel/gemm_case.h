@@ -249,4 +249,28 @@ class GemmRun {
   GuardedMatrix a_, b_, bias_, residual_;
 };
 
+// Caches so small that a product of modest size has several blocks of everything.
+inline DeviceProfile with_tiny_caches(DeviceProfile profile) {
+  profile.cores = 3;
+  profile.caches = {{"L1", 2 << 10, 1}, {"L2", 8 << 10, 1}, {"L3", 32 << 10, 4}, {"DRAM", 0, 1}};
+  return profile;
+}
+
+// Right, and the same bits packed and plain, on 1, 2 and 3 threads, blocked in two ways.
+inline void check_all_ways(const GemmCase& c, const jit::Target& target,
+                           const DeviceProfile& profile) {
+  const GemmRun run(c, target, profile);
+  const GuardedMatrix first = run.run(false, 1);
+  ASSERT_TRUE(run.check(first));
+  EXPECT_TRUE(GemmRun::same(first, run.run(true, 1))) << c.text() << ": packed";
+  for (int threads : {2, 3}) {
+    EXPECT_TRUE(GemmRun::same(first, run.run(threads == 2, threads)))
+        << c.text() << ": " << threads << " threads";
+  }
+  const DeviceProfile tiny = with_tiny_caches(profile);
+  const GemmRun blocked(c, target, tiny);
+  EXPECT_TRUE(GemmRun::same(first, blocked.run(false, 3))) << c.text() << ": other blocks";
+  EXPECT_TRUE(GemmRun::same(first, blocked.run(true, 2))) << c.text() << ": other blocks, packed";
+}
+
 }  // namespace nrd::gemm

@@ -37,10 +37,7 @@ std::vector<Param> params() {
 
 class GemmDot : public ::testing::TestWithParam<Param> {
  protected:
-  GemmDot() : host_(DeviceProfile::host(family().required)), tiny_(host_) {
-    tiny_.cores = 3;
-    tiny_.caches = {{"L1", 2 << 10, 1}, {"L2", 8 << 10, 1}, {"L3", 32 << 10, 4}, {"DRAM", 0, 1}};
-  }
+  GemmDot() : host_(DeviceProfile::host(family().required)) {}
 
   const jit::Target& target() const { return *GetParam().target; }
   const Family& family() const { return *GetParam().family; }
@@ -65,20 +62,10 @@ class GemmDot : public ::testing::TestWithParam<Param> {
 
   void check_one(const GemmCase& c) const {
     ASSERT_EQ(*find_family(target(), host_.isa, c.numerics), &family());
-    const GemmRun run(c, target(), host_);
-    const GuardedMatrix first = run.run(false, 1);
-    ASSERT_TRUE(run.check(first));
-    EXPECT_TRUE(GemmRun::same(first, run.run(true, 1))) << c.text() << ": packed";
-    for (int threads : {2, 3}) {
-      EXPECT_TRUE(GemmRun::same(first, run.run(threads == 2, threads)))
-          << c.text() << ": " << threads << " threads";
-    }
-    const GemmRun blocked(c, target(), tiny_);
-    EXPECT_TRUE(GemmRun::same(first, blocked.run(false, 3))) << c.text() << ": other blocks";
-    EXPECT_TRUE(GemmRun::same(first, blocked.run(true, 2))) << c.text() << ": other blocks, packed";
+    check_all_ways(c, target(), host_);
   }
 
-  DeviceProfile host_, tiny_;
+  DeviceProfile host_;
 };
 
 TEST_P(GemmDot, IsRightAtSmallSizes) {

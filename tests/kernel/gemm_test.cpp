@@ -14,34 +14,12 @@ const DeviceProfile& host() {
   return profile;
 }
 
-// Caches so small that a product of modest size has several blocks of everything.
-DeviceProfile tiny() {
-  DeviceProfile profile = host();
-  profile.cores = 3;
-  profile.caches = {{"L1", 2 << 10, 1}, {"L2", 8 << 10, 1}, {"L3", 32 << 10, 4}, {"DRAM", 0, 1}};
-  return profile;
-}
-
 class Gemm : public ::testing::TestWithParam<const jit::Target*> {
  protected:
   const jit::Target& target() const { return *GetParam(); }
   const Family& family() const { return **find_family(target(), host().isa, Numerics::kPlain); }
 
-  // Right, and the same bits packed and plain, on 1, 2 and 3 threads, blocked in two ways.
-  void check(const GemmCase& c) const {
-    const GemmRun run(c, target(), host());
-    const GuardedMatrix first = run.run(false, 1);
-    ASSERT_TRUE(run.check(first));
-    EXPECT_TRUE(GemmRun::same(first, run.run(true, 1))) << c.text() << ": packed";
-    for (int threads : {2, 3}) {
-      EXPECT_TRUE(GemmRun::same(first, run.run(threads == 2, threads)))
-          << c.text() << ": " << threads << " threads";
-    }
-    const DeviceProfile other = tiny();
-    const GemmRun blocked(c, target(), other);
-    EXPECT_TRUE(GemmRun::same(first, blocked.run(false, 3))) << c.text() << ": other blocks";
-    EXPECT_TRUE(GemmRun::same(first, blocked.run(true, 2))) << c.text() << ": other blocks, packed";
-  }
+  void check(const GemmCase& c) const { check_all_ways(c, target(), host()); }
 };
 
 TEST_P(Gemm, IsRightAtSmallSizes) {
