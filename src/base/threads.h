@@ -37,10 +37,11 @@ int default_threads();
 // use. One call at a time has the workers; a concurrent or nested call runs in its own thread.
 Executor& default_executor();
 
-// How a call executes: how many threads, and whose.
+// How a call executes: how many threads, and whose; on a device, in which stream.
 struct Exec {
   int threads = 1;
   Executor* executor = nullptr;  // null: the default pool
+  void* stream = nullptr;        // a CUstream; null: the default one
 };
 
 // Cuts [0, count) into at most exec.threads contiguous ranges of at least `grain` and calls

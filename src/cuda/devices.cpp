@@ -3,17 +3,11 @@
 #include "cuda/devices.h"
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
+
+#include "cuda/launch/error.h"
 
 namespace nrd::cuda {
 namespace {
-
-Error cuda_error(const char* call, cudaError_t code) {
-  return make_error(
-      {.code = ErrorCode::kEnvironment,
-       .argument = call,
-       .got = fmt::format("{} ({})", cudaGetErrorName(code), cudaGetErrorString(code))});
-}
 
 // A property that a driver does not know counts as 0.
 int attribute(cudaDeviceAttr which, int device) {
