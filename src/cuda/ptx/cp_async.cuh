@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/cuda/ptx/cp_async.cuh: copies from device memory to shared memory that no thread waits for.
 //
-// Each thread counts its own groups. A thread sees its copies after cp_async_wait, the other threads
-// of the block after the barrier that follows.
+// Each thread counts its own groups. A thread sees its copies after cp_async_wait, the other
+// threads of the block after the barrier that follows.
 #pragma once
 
 #include "cuda/device/language.cuh"
