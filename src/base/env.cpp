@@ -8,7 +8,7 @@
 namespace nrd {
 namespace {
 
-constexpr std::array<EnvVariable, 11> kVariables = {{
+constexpr std::array<EnvVariable, 12> kVariables = {{
     {"NEREID_ISA", "highest ISA level to use (a word of `nereid info`); refused when absent"},
     {"NEREID_THREADS", "default number of threads; otherwise the cores this process may use"},
     {"NEREID_LOG", "comma list of dispatch, info, warning: these lines go to stderr"},
@@ -16,6 +16,7 @@ constexpr std::array<EnvVariable, 11> kVariables = {{
     {"NEREID_PLUGINS", "colon-separated shared libraries with further kernels"},
     {"NEREID_PEERS_DIR", "folder that holds the libraries of peers, searched first"},
     {"NEREID_EXPECT_CUDA", "1: a missing CUDA device fails the tests instead of skipping them"},
+    {"NEREID_EMULATOR_SEED", "order in which the tests' emulated CUDA threads run; 0 is plain"},
     {"NEREID_DUMP",
      "comma list of lift, trace, ir, asm: what the compiler makes of an operator goes to stderr"},
     {"NEREID_PERF_MAP", "1: generated code gets names for perf (perf-PID.map in the temp folder)"},

@@ -54,3 +54,7 @@ cudaError_t launch(void (*kernel)(Parameters...), const LaunchShape& shape,
 #endif
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET
+
+#ifdef NRD_CUDA_EMULATED
+#include "emulator/launch.h"
+#endif

@@ -19,6 +19,7 @@ enum class Touch { kOften, kOnce, kFirstOut };
 template <int kBytes, Touch kTouch>
 __device__ __forceinline__ void load_words(const void* address, uint32_t* words) {
 #ifdef NRD_CUDA_EMULATED
+  emulator::check_aligned(address, kBytes);
   if (kBytes < 4) words[0] = 0;
   std::memcpy(words, address, kBytes);
 #else
@@ -53,6 +54,7 @@ __device__ __forceinline__ void load_words(const void* address, uint32_t* words)
 template <int kBytes, Touch kTouch>
 __device__ __forceinline__ void store_words(void* address, const uint32_t* words) {
 #ifdef NRD_CUDA_EMULATED
+  emulator::check_aligned(address, kBytes);
   std::memcpy(address, words, kBytes);
 #else
   if constexpr (kBytes == 16 && kTouch == Touch::kOften) {

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// tests/cuda/emulator/scheduler.h: the blocks, warps and threads of a launch, and who runs next.
+//
+// All blocks of a cluster (of the grid, where the launch is cooperative) live at once; the next
+// cluster starts when they are done. In each pass every thread that can go on runs until it waits.
+// Without a seed that is in the order of blocks and threads; a seed permutes the order, lets warps
+// fall behind, lets threads stop at atomics, and delays asynchronous work. When no thread can go
+// on and nothing asynchronous is left, the launch fails with a report of who waits at what.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulator/fiber.h"
+
+namespace nrd::cuda::emulator {
+
+// The emulated device.
+constexpr int kMultiprocessors = 4;
+constexpr int kThreadsOfMultiprocessor = 2048;
+constexpr size_t kSharedOfMultiprocessor = 228 * 1024;
+constexpr size_t kSharedOfBlock = 227 * 1024;
+
+constexpr int kWarp = 32;
+constexpr int kNamedBarriers = 16;
+
+// Small, seeded, the same everywhere.
+class Random {
+ public:
+  explicit Random(uint64_t seed = 0) : state_(seed * 0x9e3779b97f4a7c15u + 0x1234567) {}
+  uint64_t next();
+  uint64_t below(uint64_t n) { return next() % n; }
+
+ private:
+  uint64_t state_;
+};
+
+struct Block;
+struct Warp;
+
+// What a suspended thread waits for. Lives on its stack.
+struct Waiting {
+  bool (*ready)(const void* state) = nullptr;
+  std::string (*describe)(const void* state) = nullptr;
+  const void* ready_state = nullptr;
+  const void* describe_state = nullptr;
+  bool spins = false;  // asks again and again: running it is no progress
+};
+
+class Pending;
+// Copies that a thread has started and not waited for: the open group, then the committed ones.
+struct CopyGroups {
+  using Group = std::vector<std::shared_ptr<Pending>>;
+  Group open;
+  std::deque<Group> committed;
+};
+
+struct Thread {
+  Block* block = nullptr;
+  Warp* warp = nullptr;
+  int index = 0;  // in the block
+  int lane = 0;
+  uint3 position{};
+  bool done = false;
+  int atomics = 0;  // since it was last suspended
+  const Waiting* waiting = nullptr;
+  Context context;
+  std::unique_ptr<GuardedPages> stack;
+  CopyGroups copies, bulk;  // cp.async, cp.async.bulk
+  int64_t products = 0;     // wgmma that it has issued
+  std::vector<int64_t> product_groups;
+};
+
+// A barrier over threads of a block; two results, since a fast thread may be one round ahead.
+struct Barrier {
+  int arrived = 0;
+  int expected = 0;
+  uint64_t round = 0;
+  uint64_t sum = 0;  // of the round that gathers
+  std::array<uint64_t, 2> sums{};
+};
+
+// What the lanes of one mask exchange.
+struct Exchange {
+  unsigned mask = 0;
+  unsigned arrived = 0;
+  uint64_t round = 0;
+  const char* kind = nullptr;
+  std::array<std::array<uint64_t, kWarp>, 2> values{};
+};
+
+struct Warp {
+  int index = 0;
+  unsigned live = 0;  // lanes that have not returned
+  uint64_t asleep_until = 0;
+  std::deque<Exchange> exchanges;  // one a mask
+};
+
+struct Product;  // a wgmma that a warpgroup has issued (products.h)
+struct ProductQueue {
+  std::deque<std::shared_ptr<Product>> products;
+  int64_t first = 0;  // sequence number of products.front()
+};
+
+struct Block {
+  uint3 position{};
+  int rank = 0;  // in its cluster
+  int live = 0;
+  std::vector<Warp> warps;
+  std::array<Barrier, kNamedBarriers> barriers;
+  std::vector<ProductQueue> warpgroups;
+  std::unique_ptr<GuardedPages> memory;
+  char* shared = nullptr;
+  size_t shared_bytes = 0;
+  Barrier* cluster_barrier = nullptr;
+};
+
+struct LaunchRequest {
+  dim3 grid, block;
+  size_t shared_bytes = 0;
+  int cluster = 1;
+  bool cooperative = false;
+  void (*call)(void* arguments) = nullptr;
+  void* arguments = nullptr;
+};
+// Runs the kernel to its end. Failures: cudaErrorLaunchTimeout (deadlock), cudaErrorIllegalAddress,
+// cudaErrorLaunchFailure (the kernel broke a rule), or what CUDA answers to a wrong shape; report()
+// says more.
+cudaError_t run(const LaunchRequest& request);
+
+// Of the last launch that failed; taken by the harness, which fails the test with it.
+std::string take_report();
+
+// 0 is the plain order. The first seed is that of NEREID_EMULATOR_SEED.
+void set_seed(uint64_t seed);
+uint64_t seed();
+
+// ---- for the emulated instructions, called by a running thread ----
+
+Thread& self();
+// The blocks of the running thread's cluster, by rank.
+Block& cluster_block(int rank);
+int cluster_size();
+Random& dice();  // meaningful with a seed alone
+
+void suspend(const Waiting& waiting);
+// Ends the launch; the report begins with the thread, if one is running.
+[[noreturn]] void fail(const std::string& what);
+
+template <class Ready, class Describe>
+void wait_until(const Ready& ready, const Describe& describe) {
+  if (ready()) return;
+  Waiting w;
+  w.ready = [](const void* s) { return (*static_cast<const Ready*>(s))(); };
+  w.describe = [](const void* s) -> std::string { return (*static_cast<const Describe*>(s))(); };
+  w.ready_state = &ready;
+  w.describe_state = &describe;
+  suspend(w);
+}
+// Lets others run; `what` is what the thread looks for again and again.
+void spin(const char* what, const void* address);
+// Every atomic passes here: an endless loop of them is noticed, and a seed stops some of them.
+void atomic_point(const void* address);
+
+// Work that may happen at any time from now on: now, later, or when nothing else can go on.
+// force() makes it happen; whoever holds the handle may do that.
+class Pending {
+ public:
+  explicit Pending(std::function<void()> work) : work_(std::move(work)) {}
+  void force();
+  bool done() const { return !work_; }
+
+ private:
+  std::function<void()> work_;
+};
+std::shared_ptr<Pending> start(std::function<void()> work);
+// Whether something that could happen now should rather happen as late as it may.
+bool prefers_late();
+
+// "block (1,0,0) thread 33"
+std::string name(const Thread& thread);
+
+}  // namespace nrd::cuda::emulator
