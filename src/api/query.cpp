@@ -108,8 +108,7 @@ std::string explain_line(const Explanation& line, std::string_view backend) {
   const bool runs = line.chosen && line.backend == backend;
   std::string verdict = runs ? "chosen" : line.chosen ? "would run if named" : line.reason;
   if (line.chosen && !line.reason.empty()) verdict += ": " + line.reason;
-  const std::string numerics =
-      line.accepted ? fmt::format(" ({})", numerics_word(line.numerics)) : "";
+  const std::string numerics = line.accepted ? fmt::format(" ({})", line.numerics) : "";
   return fmt::format("{} {}{}{}{}: {}\n", runs ? "*" : " ", line.backend,
                      line.kernel.empty() ? "" : " ", line.kernel, numerics, verdict);
 }

@@ -8,13 +8,15 @@
 namespace nrd {
 namespace {
 
-constexpr std::array<EnvVariable, 12> kVariables = {{
+constexpr std::array<EnvVariable, 13> kVariables = {{
     {"NEREID_ISA", "highest ISA level to use (a word of `nereid info`); refused when absent"},
     {"NEREID_THREADS", "default number of threads; otherwise the cores this process may use"},
     {"NEREID_LOG", "comma list of dispatch, info, warning: these lines go to stderr"},
     {"NEREID_ON_FALLBACK", "error: a kernel other than the best one is an error (strict mode)"},
     {"NEREID_PLUGINS", "colon-separated shared libraries with further kernels"},
     {"NEREID_PEERS_DIR", "folder that holds the libraries of peers, searched first"},
+    {"NEREID_CUDA_ARCH",
+     "sm_80: the portable CUDA kernels on every device; sm_90: those of Hopper"},
     {"NEREID_EXPECT_CUDA", "1: a missing CUDA device fails the tests instead of skipping them"},
     {"NEREID_EMULATOR_SEED", "order in which the tests' emulated CUDA threads run; 0 is plain"},
     {"NEREID_DUMP",

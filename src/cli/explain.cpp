@@ -30,8 +30,8 @@ void run(Session& session, const ExplainFlags& flags) {
                                line.chosen     ? "*"
                                : line.accepted ? "+"
                                                : "-",
-                               line.backend, line.kernel,
-                               line.accepted ? numerics_word(line.numerics) : "", line.reason);
+                               line.backend, line.kernel, line.accepted ? line.numerics : "",
+                               line.reason);
   }
   std::cout << "* runs when its backend is asked for, + could run, - cannot\n";
 }

@@ -3,6 +3,7 @@
 #include "cuda/devices.h"
 
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include "cuda/launch/error.h"
 
@@ -15,13 +16,32 @@ int attribute(cudaDeviceAttr which, int device) {
   return cudaDeviceGetAttribute(&value, which, device) == cudaSuccess ? value : 0;
 }
 
+// The runtime speaks of an old driver where there is none at all.
+bool has_driver() {
+  int version = 0;
+  return cudaDriverGetVersion(&version) == cudaSuccess && version > 0;
+}
+
 }  // namespace
+
+Error no_such_device(int index, int count) {
+  const std::string allowed = count == 0   ? "none: this machine has no CUDA device"
+                              : count == 1 ? "cuda:0"
+                                           : fmt::format("cuda:0 to cuda:{}", count - 1);
+  return make_error({.code = ErrorCode::kInvalidArgument,
+                     .argument = "device",
+                     .got = fmt::format("cuda:{}", index),
+                     .allowed = allowed});
+}
 
 Expected<std::vector<DeviceInfo>> list_devices() {
   int count = 0;
   if (cudaError_t code = cudaGetDeviceCount(&count); code != cudaSuccess) {
     if (code == cudaErrorNoDevice) return std::vector<DeviceInfo>{};
-    return cuda_error("cudaGetDeviceCount", code);
+    Error error = cuda_error("cudaGetDeviceCount", code);
+    if (code == cudaErrorInsufficientDriver && !has_driver())
+      error.got = "no NVIDIA driver on this machine";
+    return error;
   }
   std::vector<DeviceInfo> devices;
   for (int i = 0; i < count; i++) {

@@ -23,4 +23,7 @@ struct DeviceInfo {
 // driver, or one that is older than the runtime that is linked in.
 Expected<std::vector<DeviceInfo>> list_devices();
 
+// The error of a call for device `index` where there are `count`.
+Error no_such_device(int index, int count);
+
 }  // namespace nrd::cuda

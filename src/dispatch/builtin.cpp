@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "dispatch/compiled.h"
+#include "dispatch/cuda_backend.h"
 #include "dispatch/gemm_kernel.h"
 #include "dispatch/gemv_kernel.h"
 #include "graph/program.h"
@@ -68,12 +69,6 @@ class DefinitionKernel final : public Kernel {
                          .op = desc.op->name,
                          .argument = "ISA " + isa(),
                          .got = "a machine or a cap (NEREID_ISA) with " + available_.to_string()});
-    if (desc.device.kind != DeviceKind::kCpu)
-      return make_error({.code = ErrorCode::kUnsupported,
-                         .op = desc.op->name,
-                         .argument = "device",
-                         .got = "cuda",
-                         .allowed = "cpu"});
     return {};
   }
 
@@ -162,6 +157,7 @@ std::vector<std::unique_ptr<Backend>> make_builtin_backends(const Machine& machi
   list.push_back(std::make_unique<ListBackend>("cpu", cpu_kernels(machine)));
   list.push_back(std::make_unique<ListBackend>("autovec", autovec_kernels(machine.isa, nullptr)));
   list.push_back(std::make_unique<ListBackend>("scalar", std::move(scalar)));
+  list.push_back(make_cuda_backend());
   return list;
 }
 

@@ -62,12 +62,6 @@ class CompiledKernel final : public Kernel {
   std::string name() const override { return "jit_" + isa_; }
 
   Expected<void> accepts(const Desc& desc) const override {
-    if (desc.device.kind != DeviceKind::kCpu)
-      return make_error({.code = ErrorCode::kUnsupported,
-                         .op = desc.op->name,
-                         .argument = "device",
-                         .got = "cuda",
-                         .allowed = "cpu"});
     if (desc.op->composite()) return {};
     Expected<std::shared_ptr<const Body>> body = compile_operator(desc, machine_.isa, {});
     if (!body) return body.error();

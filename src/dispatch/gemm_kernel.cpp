@@ -64,17 +64,17 @@ class GemmKernel final : public Kernel {
     return std::find(std::begin(kOperators), std::end(kOperators), op.name) != std::end(kOperators);
   }
 
-  Numerics numerics(const Desc& desc) const override {
-    return gemm::product_numerics(dtype(desc, "a"), dtype(desc, "b"), machine_.profile);
+  std::string numerics(const Desc& desc) const override {
+    return std::string(numerics_word(product_class(desc)));
   }
 
   Expected<void> accepts(const Desc& desc) const override {
-    if (desc.device.kind != DeviceKind::kCpu) return refuse(desc, "device", "cuda", "cpu");
     // Scales of blocks belong to one product.
     if (desc.op->name == "fp8_gemm" && !desc.leading.empty()) {
       return refuse(desc, "leading axes", to_string(desc.leading), "none");
     }
-    Expected<const gemm::Family*> family = gemm::find_family(target_, machine_.isa, numerics(desc));
+    Expected<const gemm::Family*> family =
+        gemm::find_family(target_, machine_.isa, product_class(desc));
     if (!family) return family.error();
     for (const char* name : {"a", "b"}) {
       // Quantised first, by the steps of the composite.
@@ -86,7 +86,7 @@ class GemmKernel final : public Kernel {
 
   Expected<std::unique_ptr<PreparedKernel>> prepare(
       const Desc& desc, std::span<void* const> constants) const override {
-    DescribedProduct described = describe_product(desc, numerics(desc));
+    DescribedProduct described = describe_product(desc, product_class(desc));
     const auto constant = [&](int i) -> const void* {
       const auto at = static_cast<size_t>(i);
       return i >= 0 && at < constants.size() && desc.operands[at].constant ? constants[at]
@@ -114,6 +114,9 @@ class GemmKernel final : public Kernel {
  private:
   static DType dtype(const Desc& desc, std::string_view name) {
     return desc.operands[static_cast<size_t>(desc.signature().find_operand(name))].dtype;
+  }
+  Numerics product_class(const Desc& desc) const {
+    return gemm::product_numerics(dtype(desc, "a"), dtype(desc, "b"), machine_.profile);
   }
   static Error refuse(const Desc& desc, std::string argument, std::string got,
                       std::string allowed) {

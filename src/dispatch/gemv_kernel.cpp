@@ -41,7 +41,6 @@ class GemvKernel final : public Kernel {
   bool serves(const Op& op) const override { return op.name == "gemv"; }
 
   Expected<void> accepts(const Desc& desc) const override {
-    if (desc.device.kind != DeviceKind::kCpu) return refuse("device", "cuda", "cpu");
     if (!desc.leading.empty()) return refuse("leading axes", to_string(desc.leading), "none");
     return {};
   }

@@ -25,8 +25,9 @@ class PreparedKernel {
  public:
   virtual ~PreparedKernel() = default;
   virtual size_t workspace_bytes() const { return 0; }
-  // 64-byte aligned workspace of at least workspace_bytes(). Never allocates, locks or waits for
-  // a device. The error is for a peer that reports one.
+  // A workspace of at least workspace_bytes(), aligned to workspace_alignment() of its device.
+  // Never allocates, locks or waits for a device. The error is for a peer or a device that reports
+  // one.
   virtual Expected<void> run(const Args& args, void* workspace, const Exec& exec) const = 0;
   // What a report should say of it: "packed", "capped at AVX-512: CPUID hides AMX".
   virtual std::string note() const { return {}; }
@@ -44,13 +45,19 @@ class Kernel {
   virtual bool serves(const Op&) const { return true; }
   // Whether it can run this; the error says why not and is shown by `explain`.
   virtual Expected<void> accepts(const Desc& desc) const = 0;
-  // The class of its results.
-  virtual Numerics numerics(const Desc&) const { return Numerics::kPlain; }
+  // The class of its results, as a word: one of numerics_word(), or a device's own ("256 threads a
+  // row, 4 parts of k").
+  virtual std::string numerics(const Desc&) const { return "plain"; }
   // `constants` holds the pointers of the operands marked constant, null elsewhere. They stay
   // valid and unchanged as long as the prepared kernel lives.
   virtual Expected<std::unique_ptr<PreparedKernel>> prepare(
       const Desc& desc, std::span<void* const> constants) const = 0;
 };
+
+// Of the workspace of a run, in bytes: a cache line, or what a tensor map of CUDA asks for.
+constexpr size_t workspace_alignment(DeviceKind kind) {
+  return kind == DeviceKind::kCpu ? 64 : 256;
+}
 
 struct EnvSetting {
   std::string name;
@@ -69,6 +76,8 @@ class Backend {
   virtual std::vector<const Kernel*> kernels(const Op& op) const = 0;
   // What must be in the environment before the process that loads it starts.
   virtual std::vector<EnvSetting> environment(const DeviceProfile&) const { return {}; }
+  // Whether its kernels read and write such memory; calls with other memory never reach them.
+  virtual bool runs_on(DeviceKind kind) const { return kind == DeviceKind::kCpu; }
   // A peer is measured against; it is never chosen for a user who did not name it.
   virtual bool peer() const { return true; }
 };

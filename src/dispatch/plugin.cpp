@@ -123,9 +123,6 @@ class PluginKernel final : public Kernel {
   std::string_view op() const { return kernel_.op; }
 
   Expected<void> accepts(const Desc& desc) const override {
-    if (desc.device.kind != DeviceKind::kCpu)
-      return kernel_error(ErrorCode::kUnsupported, desc.op->name, kernel_,
-                          "cuda memory, which plug-ins do not see");
     const PluginDesc view(desc, {});
     return call(
         kernel_, desc.op->name, "accepts", ErrorCode::kUnsupported,

@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "base/device.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/suggest.h"
@@ -32,6 +33,11 @@ Expected<void> KernelRegistry::add(std::unique_ptr<Backend> backend) {
                          .hint = "rename it"});
   backends_.push_back(std::move(backend));
   return {};
+}
+
+void KernelRegistry::replace(std::unique_ptr<Backend> backend) {
+  for (auto& known : backends_)
+    if (known->name() == backend->name()) known = std::move(backend);
 }
 
 std::vector<Backend*> KernelRegistry::backends() const {
@@ -72,7 +78,29 @@ Expected<KernelChoice> KernelRegistry::get_kernel(std::string_view backend,
   return KernelChoice{*found, kernels.front()};
 }
 
+namespace {
+
+// Memory that a backend cannot reach, before any of its kernels is asked.
+Expected<void> check_device(const Backend& backend, const Desc& desc) {
+  if (backend.runs_on(desc.device.kind)) return {};
+  return make_error(
+      {.code = ErrorCode::kUnsupported,
+       .op = desc.op->name,
+       .argument = "device of the operands",
+       .got = to_string(desc.device),
+       .allowed = fmt::format(
+           "{}, as the backend is {}",
+           word(backend.runs_on(DeviceKind::kCpu) ? DeviceKind::kCpu : DeviceKind::kCuda),
+           backend.name()),
+       .hint = "copy the operands, or name no backend"});
+}
+
+}  // namespace
+
 Expected<KernelChoice> KernelRegistry::select(std::string_view backend, const Desc& desc) const {
+  Expected<Backend*> found = find_backend(backend);
+  if (!found) return found.error();
+  NRD_TRY(check_device(**found, desc));
   Expected<KernelChoice> any = get_kernel(backend, desc.op->name);
   if (!any) return any.error();
   std::string reasons;
@@ -105,6 +133,10 @@ std::vector<Explanation> KernelRegistry::explain(const Desc& desc, std::string_v
   std::vector<Explanation> lines;
   for (const auto& backend : backends_) {
     if (!only.empty() && backend->name() != only) continue;
+    if (Expected<void> reachable = check_device(*backend, desc); !reachable) {
+      lines.push_back({.backend = backend->name(), .reason = reachable.error().message()});
+      continue;
+    }
     if (Expected<void> loaded = backend->load(); !loaded) {
       lines.push_back({.backend = backend->name(), .reason = loaded.error().message()});
       continue;

@@ -30,7 +30,7 @@ struct Explanation {
   std::string backend;
   std::string kernel;  // empty when the backend itself cannot be used
   std::string isa;
-  Numerics numerics = Numerics::kPlain;
+  std::string numerics;  // a word, see Kernel::numerics
   bool accepted = false;
   bool chosen = false;
   std::string reason;
@@ -38,11 +38,14 @@ struct Explanation {
 
 class KernelRegistry {
  public:
-  // The built-in backends: cpu, autovec, scalar.
+  // The built-in backends: cpu, autovec, scalar, cuda.
   explicit KernelRegistry(Machine machine);
 
   // A second backend of the same name is an error.
   Expected<void> add(std::unique_ptr<Backend> backend);
+  // Takes the place of the one with its name. For tests: what was chosen from the former must be
+  // gone.
+  void replace(std::unique_ptr<Backend> backend);
   // Adds the backend that a shared library exports (include/nereid/plugin.h).
   Expected<std::string> add_plugin(const std::string& path);  // its name
 

@@ -83,7 +83,7 @@ nlohmann::json WorkerSession::load(const nlohmann::json& request) {
   return {{"ok", true},
           {"kernel", choice_.kernel->name()},
           {"isa", choice_.kernel->isa()},
-          {"numerics", numerics_word(choice_.kernel->numerics(case_->desc))}};
+          {"numerics", choice_.kernel->numerics(case_->desc)}};
 }
 
 nlohmann::json WorkerSession::run_outputs() {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cuda/launch/error.h"
+#include "cuda/launch/streams.h"
 
 namespace nrd::cuda {
 namespace {
@@ -31,12 +32,7 @@ Error out_of_memory(size_t bytes, int device) {
 Expected<DeviceScope> DeviceScope::enter(int device) {
   int count = 0;
   NRD_CUDA_TRY(cudaGetDeviceCount(&count));
-  if (device < 0 || device >= count)
-    return make_error({.code = ErrorCode::kInvalidArgument,
-                       .argument = "device",
-                       .got = fmt::format("cuda:{}", device),
-                       .allowed = count == 1 ? std::string("cuda:0")
-                                             : fmt::format("cuda:0 to cuda:{}", count - 1)});
+  if (device < 0 || device >= count) return no_such_device(device, count);
   int former = 0;
   NRD_CUDA_TRY(cudaGetDevice(&former));
   NRD_CUDA_TRY(cudaSetDevice(device));
@@ -67,6 +63,7 @@ Expected<void*> allocate_device(size_t bytes, int device) {
   if (bytes == 0) return nullptr;
   Expected<DeviceScope> scope = DeviceScope::enter(device);
   if (!scope) return scope.error();
+  const AllocatesWhileRecording allowed;
   void* pointer = nullptr;
   const cudaError_t code = cudaMalloc(&pointer, bytes);
   if (code == cudaErrorMemoryAllocation) return out_of_memory(bytes, device);

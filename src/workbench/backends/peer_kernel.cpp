@@ -72,7 +72,6 @@ std::string operand_name(const Desc& desc, int operand) {
 }
 
 Expected<void> accept_plain(const Desc& desc) {
-  if (desc.device.kind != DeviceKind::kCpu) return refuse(desc, "device", "cuda", "cpu");
   for (int64_t size : desc.leading)
     if (size != 1) return refuse(desc, "leading axes", to_string(desc.leading), "1 in each");
   return {};
