@@ -4,13 +4,21 @@
 
 namespace nrd::cuda {
 
+extern const PlaceKernels place_kernels_sm80, place_kernels_sm90;
+extern const PortableGemmKernels portable_gemm_kernels_sm80;
+
 const KernelTables& tables_sm90() {
-  static const KernelTables tables{};
+  static const KernelTables tables{
+      .place = &place_kernels_sm90,
+  };
   return tables;
 }
 
 const KernelTables& tables_sm80() {
-  static const KernelTables tables{};
+  static const KernelTables tables{
+      .place = &place_kernels_sm80,
+      .portable_gemm = &portable_gemm_kernels_sm80,
+  };
   return tables;
 }
 

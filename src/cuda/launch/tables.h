@@ -14,8 +14,14 @@ namespace nrd::cuda {
 #define NRD_CUDA_JOIN(a, b) NRD_CUDA_JOIN_(a, b)
 #define NRD_CUDA_TABLE(type, name) extern const type NRD_CUDA_JOIN(name, NRD_CUDA_TARGET)
 
+struct PlaceKernels;
+struct PortableGemmKernels;
+
 // Null where a target has no such kernels.
-struct KernelTables {};
+struct KernelTables {
+  const PlaceKernels* place = nullptr;
+  const PortableGemmKernels* portable_gemm = nullptr;
+};
 
 // NEREID_CUDA_ARCH=sm_80 takes the second where the first would do.
 const KernelTables& tables_sm90();
