@@ -62,7 +62,7 @@ void block_barrier_arrive(int id, int count) { arrive(barrier(id), id, count, fa
 int lane() { return self().lane; }
 unsigned live_lanes() { return self().warp->live; }
 
-const uint64_t* exchange(unsigned mask, const char* kind, uint64_t value) {
+const Words* exchange(unsigned mask, const char* kind, const Words& words) {
   Thread& t = self();
   const unsigned own = 1u << t.lane;
   if (!(mask & own))
@@ -79,7 +79,7 @@ const uint64_t* exchange(unsigned mask, const char* kind, uint64_t value) {
   if (std::strcmp(e->kind, kind) != 0)
     fail(std::string(kind) + " meets " + e->kind + " of other lanes of the warp");
   const uint64_t round = e->round;
-  e->values[round % 2][static_cast<size_t>(t.lane)] = value;
+  e->values[round % 2][static_cast<size_t>(t.lane)] = words;
   e->arrived |= own;
   if (e->arrived == mask) {
     e->arrived = 0;
@@ -93,11 +93,11 @@ const uint64_t* exchange(unsigned mask, const char* kind, uint64_t value) {
   return e->values[round % 2].data();
 }
 
-uint64_t take(const uint64_t* values, unsigned mask, int source) {
+uint64_t take(const Words* values, unsigned mask, int source) {
   if (source < 0 || source >= kWarp || !(mask >> source & 1))
     fail("a shuffle reads lane " + std::to_string(source) + ", which the mask " +
          hexadecimal(mask) + " does not name");
-  return values[source];
+  return values[source].of[0];
 }
 
 }  // namespace nrd::cuda::emulator

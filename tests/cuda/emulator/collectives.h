@@ -9,22 +9,25 @@
 #include <cstring>
 #include <type_traits>
 
-namespace nrd::cuda::emulator {
+#include "emulator/scheduler.h"
 
-constexpr int kOr = 0, kAnd = 1, kCount = 2;
+namespace nrd::cuda::emulator {
 
 // Barrier `id` (0 to 15) over `count` threads, 0 for all that have not returned. Returns how many
 // of them brought a predicate that holds.
 uint64_t block_barrier(int id, int count, bool predicate = false);
 void block_barrier_arrive(int id, int count);
 
-// All lanes of the mask meet and leave a value; returns those of all lanes, which stay until this
-// lane meets the same lanes again. `kind` must be the same for all.
-const uint64_t* exchange(unsigned mask, const char* kind, uint64_t value);
+// All lanes of the mask meet and leave up to four words; returns those of all lanes, which stay
+// until this lane meets the same lanes again. `kind` must be the same for all.
+const Words* exchange(unsigned mask, const char* kind, const Words& words);
+inline const Words* exchange(unsigned mask, const char* kind, uint64_t value) {
+  return exchange(mask, kind, Words{{value}});
+}
 int lane();
 unsigned live_lanes();
 // The value that a shuffle took from lane `source`, which must be of the mask.
-uint64_t take(const uint64_t* values, unsigned mask, int source);
+uint64_t take(const Words* values, unsigned mask, int source);
 
 template <class T>
 T shuffle(unsigned mask, T value, int source, const char* kind) {
@@ -50,7 +53,7 @@ inline int __syncthreads_count(int predicate) {
 }
 
 inline void __syncwarp(unsigned mask = 0xffffffff) {
-  nrd::cuda::emulator::exchange(mask, "__syncwarp", 0);
+  nrd::cuda::emulator::exchange(mask, "__syncwarp", uint64_t{0});
 }
 inline unsigned __activemask() { return nrd::cuda::emulator::live_lanes(); }
 
@@ -81,9 +84,9 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
 }
 
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
-  const uint64_t* all = nrd::cuda::emulator::exchange(mask, "vote", predicate != 0);
+  const auto* all = nrd::cuda::emulator::exchange(mask, "vote", uint64_t{predicate != 0});
   unsigned bits = 0;
-  for (int i = 0; i < 32; i++) bits |= (mask >> i & 1) && all[i] ? 1u << i : 0;
+  for (int i = 0; i < 32; i++) bits |= (mask >> i & 1) && all[i].of[0] ? 1u << i : 0;
   return bits;
 }
 inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
@@ -96,13 +99,13 @@ T nrd_emulated_reduce(unsigned mask, T value, F combine) {
   static_assert(sizeof(T) == 4);
   uint64_t bits = 0;
   std::memcpy(&bits, &value, 4);
-  const uint64_t* all = nrd::cuda::emulator::exchange(mask, "__reduce_sync", bits);
+  const auto* all = nrd::cuda::emulator::exchange(mask, "__reduce_sync", bits);
   bool is_first = true;
   T result{};
   for (int i = 0; i < 32; i++) {
     if (!(mask >> i & 1)) continue;
     T x;
-    std::memcpy(&x, &all[i], 4);
+    std::memcpy(&x, &all[i].of[0], 4);
     result = is_first ? x : combine(result, x);
     is_first = false;
   }

@@ -11,14 +11,20 @@
 //
 // Modelled: block, warp and cluster barriers (exited threads as on the GPU), named barriers,
 // shuffles and votes over the lanes of their mask, atomics, dynamic shared memory (poisoned, 1024
-// bytes aligned, guard page behind), clusters and cooperative grids, kernel parameters by value.
+// bytes aligned, guard page behind), clusters and cooperative grids, kernel parameters by value;
+// of ptx/: mbarriers with phases, bytes and remote arrivals, TMA copies of boxes (swizzle,
+// multicast, zero fill, clipping) and their groups, cp.async, wgmma with its descriptors, groups
+// and late execution, mma.sync, ldmatrix, stmatrix, elect. A copy into, or an arrival at, a block
+// that has ended fails, as does a thread that returns before its bulk stores have been read.
 //
-// Not modelled: the order in which memory operations of other threads become visible (fences do
-// nothing), caches, bank conflicts, occupancy, registers, time. Lanes of a warp do not run in
+// Not modelled: the order in which memory operations of other threads become visible (fences,
+// those between the proxies too, do nothing), caches, bank conflicts, occupancy, registers
+// (setmaxnreg), the overlap of launches (griddepcontrol), time. Lanes of a warp do not run in
 // lockstep: code that relies on that without __syncwarp fails here. Functions that are approximate
-// on a device (__expf, rsqrtf, ...) are exact here. The results of a kernel may therefore differ
-// from a device's in the last bits, and its order of reduction is checked by reading alone. A loop
-// that waits for plain or volatile memory must call __nanosleep or an atomic.
+// on a device (__expf, rsqrtf, ...) are exact here, and so are the sums of tensor cores. The
+// results of a kernel may therefore differ from a device's in the last bits, and its order of
+// reduction is checked by reading alone. A loop that waits for plain or volatile memory must call
+// __nanosleep or an atomic.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -49,6 +55,7 @@ namespace nrd::cuda::emulator {
 uint32_t shared_address(const void* pointer);
 uint32_t map_shared(uint32_t address, int rank);
 void* shared_pointer(uint32_t address, size_t bytes);
+void* shared_pointer(const Block& block, uint32_t address, size_t bytes);
 inline void* own_shared_memory() { return self().block->shared; }
 }  // namespace nrd::cuda::emulator
 

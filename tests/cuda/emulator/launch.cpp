@@ -171,9 +171,11 @@ void fail(const std::string& what) {
   abandon(cudaErrorLaunchFailure, t ? name(*t) + ": " + what : what);
 }
 
-Block& cluster_block(int rank) {
+Block& cluster_block(int rank) { return cluster_block(*self().block, rank); }
+
+Block& cluster_block(const Block& of, int rank) {
   Machine& m = machine();
-  const Block* own = self().block;
+  const Block* own = &of;
   const auto at = static_cast<size_t>(
       std::find_if(m.blocks.begin(), m.blocks.end(), [&](auto& b) { return b.get() == own; }) -
       m.blocks.begin());

@@ -47,6 +47,9 @@ class FaultHandlers {
   ~FaultHandlers();
 };
 
+// After a thread has returned: the others may be all that are waited for.
+void complete_cluster_barrier(const Block& block);
+
 // Lines for every group of threads that waits at the same place.
 std::string describe_waiting();
 

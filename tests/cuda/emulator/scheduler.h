@@ -73,9 +73,11 @@ struct Thread {
   const Waiting* waiting = nullptr;
   Context context;
   std::unique_ptr<GuardedPages> stack;
-  CopyGroups copies, bulk;  // cp.async, cp.async.bulk
-  int64_t products = 0;     // wgmma that it has issued
-  std::vector<int64_t> product_groups;
+  CopyGroups copies, bulk;             // cp.async, cp.async.bulk
+  int64_t products = 0;                // wgmma that it has issued,
+  std::deque<int64_t> product_groups;  // and how many at each commit that was not waited for
+  uint64_t cluster_round = 0;          // of the cluster's barrier, where it has arrived
+  bool cluster_arrived = false;
 };
 
 // A barrier over threads of a block; two results, since a fast thread may be one round ahead.
@@ -88,12 +90,15 @@ struct Barrier {
 };
 
 // What the lanes of one mask exchange.
+struct Words {
+  std::array<uint64_t, 4> of{};
+};
 struct Exchange {
   unsigned mask = 0;
   unsigned arrived = 0;
   uint64_t round = 0;
   const char* kind = nullptr;
-  std::array<std::array<uint64_t, kWarp>, 2> values{};
+  std::array<std::array<Words, kWarp>, 2> values{};
 };
 
 struct Warp {
@@ -103,10 +108,11 @@ struct Warp {
   std::deque<Exchange> exchanges;  // one a mask
 };
 
-struct Product;  // a wgmma that a warpgroup has issued (products.h)
+// The wgmma that a warpgroup has issued and that are not executed (wgmma.h).
+struct Product;
 struct ProductQueue {
   std::deque<std::shared_ptr<Product>> products;
-  int64_t first = 0;  // sequence number of products.front()
+  int64_t executed = 0;  // how many are
 };
 
 struct Block {
@@ -147,6 +153,7 @@ uint64_t seed();
 Thread& self();
 // The blocks of the running thread's cluster, by rank.
 Block& cluster_block(int rank);
+Block& cluster_block(const Block& own, int rank);
 int cluster_size();
 Random& dice();  // meaningful with a seed alone
 

@@ -31,7 +31,10 @@ uint32_t map_shared(uint32_t address, int rank) {
 
 void* shared_pointer(uint32_t address, size_t bytes) {
   const auto rank = static_cast<int>(address >> kRankShift) - 1;
-  Block& block = rank < 0 ? *self().block : cluster_block(rank);
+  return shared_pointer(rank < 0 ? *self().block : cluster_block(rank), address, bytes);
+}
+
+void* shared_pointer(const Block& block, uint32_t address, size_t bytes) {
   const uint32_t offset = (address & ((1u << kRankShift) - 1)) - kBase;
   if (offset + bytes > block.shared_bytes) {
     char text[128];

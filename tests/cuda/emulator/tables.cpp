@@ -7,15 +7,28 @@
 
 namespace nrd::cuda {
 
+extern const PlaceKernels place_kernels_emulated;
+extern const PortableGemmKernels portable_gemm_kernels_emulated;
+
 const KernelTables& tables_emulated() {
-  static const KernelTables tables{};
+  static const KernelTables tables{
+      .place = &place_kernels_emulated,
+  };
   return tables;
 }
 
-DeviceInfo emulated_device() {
+const KernelTables& tables_emulated_sm80() {
+  static const KernelTables tables{
+      .place = &place_kernels_emulated,
+      .portable_gemm = &portable_gemm_kernels_emulated,
+  };
+  return tables;
+}
+
+DeviceInfo emulated_device(int major) {
   DeviceInfo device;
   device.name = "emulated";
-  device.major = 9;
+  device.major = major;
   device.multiprocessors = emulator::kMultiprocessors;
   device.memory_gib = 1;
   device.memory_gbps = 100;

@@ -6,9 +6,11 @@
 
 namespace nrd::cuda {
 
+// What sm90 and sm80 have, emulated.
 const KernelTables& tables_emulated();
+const KernelTables& tables_emulated_sm80();
 
-// Compute capability 9.0, four multiprocessors.
-DeviceInfo emulated_device();
+// Four multiprocessors, compute capability `major`.0.
+DeviceInfo emulated_device(int major);
 
 }  // namespace nrd::cuda

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// tests/cuda/emulator/cp_async.h: the emulated twin of ptx/cp_async.cuh. A copy happens at once,
+// later, or when its thread waits for it.
+#pragma once
+
+#include <cstring>
+
+#include "emulator/copies.h"
+#include "emulator/language.h"
+
+namespace nrd::cuda::NRD_CUDA_TARGET {
+
+inline void cp_async_16(void* shared, const void* global, int bytes) {
+  emulator::check_aligned(shared, 16);
+  if (bytes > 0) emulator::check_aligned(global, 16);
+  if (bytes < 0 || bytes > 16) emulator::fail("cp.async of less than 0 or more than 16 bytes");
+  void* to = emulator::shared_pointer(emulator::shared_address(shared), 16);
+  emulator::self().copies.open.push_back(emulator::start([=] {
+    std::memset(to, 0, 16);
+    std::memcpy(to, global, static_cast<size_t>(bytes));
+  }));
+}
+
+inline void cp_async_commit() { emulator::commit(emulator::self().copies); }
+
+template <int kPending>
+inline void cp_async_wait() {
+  emulator::wait_for_groups(emulator::self().copies, kPending);
+}
+
+}  // namespace nrd::cuda::NRD_CUDA_TARGET

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// tests/cuda/emulator/products.cpp: what tensor cores compute.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "emulator/mma_sync.h"
+#include "emulator/tma.h"
+#include "emulator/wgmma.h"
+
+namespace nrd::cuda::emulator {
+
+struct Product {
+  int columns = 0;
+  uint64_t a = 0, b = 0;
+  bool accumulate = false;
+  int issued = 0;  // threads that have
+  std::array<float*, 128> sums{};
+};
+
+namespace {
+
+constexpr int kGroup = 128;  // threads
+constexpr int kRows = 64, kDepth = 32;
+
+// The byte `k` of row `row` of a K-major tile, in the window of shared memory.
+uint32_t tile_address(uint64_t descriptor, uint32_t row, uint32_t k) {
+  const auto start = static_cast<uint32_t>(descriptor & 0x3fff) << 4;
+  const auto leading = static_cast<uint32_t>(descriptor >> 16 & 0x3fff) << 4;
+  const auto stride = static_cast<uint32_t>(descriptor >> 32 & 0x3fff) << 4;
+  const uint32_t group = start + row / 8 * stride, within = row % 8;
+  switch (descriptor >> 62) {
+    case 1: return swizzled(group + within * 128 + k, Swizzle::k128B);
+    case 2: return swizzled(group + within * 64 + k, Swizzle::k64B);
+    case 3: return swizzled(group + within * 32 + k, Swizzle::k32B);
+    default: return group + within * 16 + k / 16 * leading + k % 16;
+  }
+}
+
+void read_tile(const Block& block, uint64_t descriptor, int rows, float* values) {
+  if (descriptor >> 49 & 7) fail("a tile descriptor with a base offset");
+  for (int row = 0; row < rows; row++) {
+    for (int k = 0; k < kDepth; k += 16) {
+      const uint32_t address =
+          tile_address(descriptor, static_cast<uint32_t>(row), static_cast<uint32_t>(k));
+      const auto* codes = static_cast<const unsigned char*>(shared_pointer(block, address, 16));
+      for (int i = 0; i < 16; i++) values[row * kDepth + k + i] = e4m3_value(codes[i]);
+    }
+  }
+}
+
+void execute(const Block& block, const Product& p) {
+  // Too much for the stack of a fiber; one product is executed at a time.
+  static std::array<float, kRows * kDepth> a;
+  static std::array<float, 256 * kDepth> b, b_by_k;
+  read_tile(block, p.a, kRows, a.data());
+  read_tile(block, p.b, p.columns, b.data());
+  for (int n = 0; n < p.columns; n++) {
+    for (int k = 0; k < kDepth; k++)
+      b_by_k[static_cast<size_t>(k * p.columns + n)] = b[static_cast<size_t>(n * kDepth + k)];
+  }
+  std::array<float, 256> sums;
+  for (int row = 0; row < kRows; row++) {
+    std::fill_n(sums.data(), p.columns, 0.0f);
+    for (int k = 0; k < kDepth; k++) {
+      const float x = a[static_cast<size_t>(row * kDepth + k)];
+      const float* y = b_by_k.data() + k * p.columns;
+      for (int n = 0; n < p.columns; n++) sums[static_cast<size_t>(n)] += x * y[n];
+    }
+    // Row 16 w + 8 h + g belongs to lanes 4 g to 4 g + 3 of warp w.
+    const int first_thread = row / 16 * 32 + row % 8 * 4, h = row % 16 / 8;
+    for (int n = 0; n < p.columns; n++) {
+      float* d = p.sums[static_cast<size_t>(first_thread + n % 8 / 2)];
+      float& to = d[n / 8 * 4 + 2 * h + n % 2];
+      to = (p.accumulate ? to : 0.0f) + sums[static_cast<size_t>(n)];
+    }
+  }
+}
+
+// All products up to number `end`, in order; all 128 threads have issued them.
+void execute_until(Block& block, ProductQueue& queue, int64_t end) {
+  while (queue.executed < end) {
+    execute(block, *queue.products.front());
+    queue.products.pop_front();
+    queue.executed++;
+  }
+}
+
+ProductQueue& queue_of(Thread& t) {
+  return t.block->warpgroups[static_cast<size_t>(t.index / kGroup)];
+}
+
+template <class T>
+T value_at(const unsigned char* bytes, int i) {
+  T x;
+  std::memcpy(static_cast<void*>(&x), bytes + static_cast<size_t>(i) * sizeof(T), sizeof x);
+  return x;
+}
+
+}  // namespace
+
+void wgmma_issue(float* d, int columns, uint64_t a, uint64_t b, bool accumulate) {
+  Thread& t = self();
+  ProductQueue& queue = queue_of(t);
+  const int64_t number = t.products++ - queue.executed;
+  if (number == static_cast<int64_t>(queue.products.size())) {
+    queue.products.push_back(std::make_shared<Product>());
+    *queue.products.back() = {.columns = columns, .a = a, .b = b, .accumulate = accumulate};
+  }
+  Product& p = *queue.products[static_cast<size_t>(number)];
+  if (p.columns != columns || p.a != a || p.b != b || p.accumulate != accumulate)
+    fail("a wgmma differs between the threads of the warpgroup");
+  p.sums[static_cast<size_t>(t.index % kGroup)] = d;
+  if (++p.issued == kGroup && !prefers_late())
+    execute_until(*t.block, queue, queue.executed + number + 1);
+}
+
+void wgmma_commit() {
+  Thread& t = self();
+  t.product_groups.push_back(t.products);
+}
+
+void wgmma_wait(int groups) {
+  Thread& t = self();
+  ProductQueue& queue = queue_of(t);
+  int64_t end = 0;
+  while (static_cast<int>(t.product_groups.size()) > groups) {
+    end = t.product_groups.front();
+    t.product_groups.pop_front();
+  }
+  const auto is_issued = [&] {
+    if (queue.executed >= end) return true;
+    const auto last = static_cast<size_t>(end - queue.executed - 1);
+    return queue.products[last]->issued == kGroup;
+  };
+  wait_until(is_issued, [&] {
+    return "wgmma number " + std::to_string(end - 1) + " of the warpgroup, which " +
+           std::to_string(queue.products[static_cast<size_t>(end - queue.executed - 1)]->issued) +
+           " of 128 threads have issued";
+  });
+  execute_until(*t.block, queue, end);
+}
+
+void mma_m16n8(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], DotProduct dot) {
+  Words own;
+  std::memcpy(own.of.data(), a, 16);
+  std::memcpy(own.of.data() + 2, b, 8);
+  const Words* all = exchange(0xffffffff, "mma.sync", own);
+  const int g = lane() / 4, t = lane() % 4;
+  // Lanes 4 g to 4 g + 3 hold rows g and g + 8 of a, and column g of b.
+  unsigned char rows[2][32], columns[2][32];
+  for (int i = 0; i < 4; i++) {
+    const auto* words = reinterpret_cast<const unsigned char*>(&all[4 * g + i]);
+    for (int half = 0; half < 2; half++) {
+      std::memcpy(rows[0] + 16 * half + 4 * i, words + 8 * half, 4);
+      std::memcpy(rows[1] + 16 * half + 4 * i, words + 8 * half + 4, 4);
+      for (int c = 0; c < 2; c++) {
+        const auto* of_b = reinterpret_cast<const unsigned char*>(&all[4 * (2 * t + c) + i]) + 16;
+        std::memcpy(columns[c] + 16 * half + 4 * i, of_b + 4 * half, 4);
+      }
+    }
+  }
+  for (int i = 0; i < 4; i++) d[i] = static_cast<float>(d[i] + dot(rows[i / 2], columns[i % 2]));
+}
+
+double dot_f16(const unsigned char* a, const unsigned char* b) {
+  double sum = 0;
+  for (int i = 0; i < 16; i++)
+    sum += static_cast<double>(__half2float(value_at<__half>(a, i))) *
+           static_cast<double>(__half2float(value_at<__half>(b, i)));
+  return sum;
+}
+
+double dot_bf16(const unsigned char* a, const unsigned char* b) {
+  double sum = 0;
+  for (int i = 0; i < 16; i++)
+    sum += static_cast<double>(__bfloat162float(value_at<__nv_bfloat16>(a, i))) *
+           static_cast<double>(__bfloat162float(value_at<__nv_bfloat16>(b, i)));
+  return sum;
+}
+
+double dot_e4m3(const unsigned char* a, const unsigned char* b) {
+  double sum = 0;
+  for (int i = 0; i < 32; i++)
+    sum += static_cast<double>(e4m3_value(a[i])) * static_cast<double>(e4m3_value(b[i]));
+  return sum;
+}
+
+float e4m3_value(unsigned char code) {
+  static const std::array<float, 256> values = [] {
+    std::array<float, 256> all{};
+    for (int i = 0; i < 256; i++) {
+      __nv_fp8_e4m3 x;
+      x.__x = static_cast<unsigned char>(i);
+      all[static_cast<size_t>(i)] = static_cast<float>(x);
+    }
+    return all;
+  }();
+  return values[code];
+}
+
+}  // namespace nrd::cuda::emulator

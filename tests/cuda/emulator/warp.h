@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// tests/cuda/emulator/warp.h: the emulated twin of ptx/warp.cuh.
+#pragma once
+
+#include "emulator/language.h"
+
+namespace nrd::cuda::NRD_CUDA_TARGET {
+
+inline bool elect_one() {
+  emulator::exchange(0xffffffff, "elect", uint64_t{0});
+  return emulator::lane() == 0;
+}
+
+inline void named_barrier_sync(int id, int threads) { emulator::block_barrier(id, threads); }
+inline void named_barrier_arrive(int id, int threads) {
+  emulator::block_barrier_arrive(id, threads);
+}
+
+// Registers are not counted, and launches run one after the other.
+template <int kCount>
+inline void registers_release() {
+  static_assert(kCount >= 24 && kCount <= 256 && kCount % 8 == 0);
+}
+template <int kCount>
+inline void registers_request() {
+  static_assert(kCount >= 24 && kCount <= 256 && kCount % 8 == 0);
+}
+inline void wait_for_previous_kernel() {}
+inline void allow_next_kernel() {}
+
+}  // namespace nrd::cuda::NRD_CUDA_TARGET

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+// tests/cuda/emulator_hopper_test.cpp: emulated TMA, mbarriers, wgmma and mma.sync compute what
+// they should, and show what is done too early.
+#include <cuda_fp8.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "cuda/launch/launch.cuh"
+#include "cuda/ptx/cluster.cuh"
+#include "cuda/ptx/cp_async.cuh"
+#include "cuda/ptx/ldmatrix.cuh"
+#include "cuda/ptx/matrix.cuh"
+#include "cuda/ptx/mma_sync.cuh"
+#include "cuda/ptx/tma.cuh"
+#include "cuda/ptx/warp.cuh"
+#include "cuda/ptx/wgmma.cuh"
+
+namespace nrd::cuda::emulated {
+namespace {
+
+constexpr uint64_t kSeeds = 24;
+
+class EmulatedHopper : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    emulator::set_seed(0);
+    emulator::take_report();
+  }
+  template <class Run>
+  static int count_right(Run run) {
+    int right = 0;
+    for (uint64_t seed = 0; seed < kSeeds; seed++) {
+      emulator::set_seed(seed);
+      right += run();
+    }
+    return right;
+  }
+};
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Small integers: every sum is exact.
+std::vector<unsigned char> integer_codes(size_t count, unsigned seed) {
+  std::vector<unsigned char> codes(count);
+  for (size_t i = 0; i < count; i++) {
+    const auto x = static_cast<float>(static_cast<int>((i * 7919 + seed * 104729) / 13 % 5) - 2);
+    codes[i] = __nv_fp8_e4m3(x).__x;
+  }
+  return codes;
+}
+float value_of(unsigned char code) {
+  __nv_fp8_e4m3 x;
+  x.__x = code;
+  return static_cast<float>(x);
+}
+std::vector<float> product_of(const std::vector<unsigned char>& a,
+                              const std::vector<unsigned char>& b, int m, int n, int k) {
+  std::vector<float> c(static_cast<size_t>(m) * static_cast<size_t>(n));
+  for (int i = 0; i < m; i++) {
+    for (int j = 0; j < n; j++) {
+      float sum = 0;
+      for (int l = 0; l < k; l++)
+        sum += value_of(a[static_cast<size_t>(i * k + l)]) *
+               value_of(b[static_cast<size_t>(j * k + l)]);
+      c[static_cast<size_t>(i * n + j)] = sum;
+    }
+  }
+  return c;
+}
+TensorMap code_map(const void* base, int rows, int k, int box_rows) {
+  return *emulator::encode_matrix_map({.base = base,
+                                       .width = static_cast<uint64_t>(k),
+                                       .height = static_cast<uint64_t>(rows),
+                                       .row_bytes = static_cast<uint64_t>(k),
+                                       .box_width = 128,
+                                       .box_height = static_cast<uint32_t>(box_rows)});
+}
+
+// One producer warp, one warpgroup, two stages of 128 of k; a[64, k], b[kN, k], c[64, kN]. The
+// faults: a stage is released while a product may still read it; sums are read before the wait.
+enum class Fault { kNone, kEarlyRelease, kEarlyRead, kWrongBytes };
+constexpr int kN = 24, kStages = 2, kTileBytes = 128 * (64 + 32);
+
+template <Fault kFault>
+__global__ void product_kernel(const __grid_constant__ TensorMap a,
+                               const __grid_constant__ TensorMap b, int blocks, float* c) {
+  unsigned char* tiles = shared_memory();
+  auto* full = reinterpret_cast<Barrier*>(tiles + kStages * kTileBytes);
+  Barrier* empty = full + kStages;
+  const auto thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    for (int s = 0; s < kStages; s++) {
+      mbarrier_init(full + s, 1);
+      mbarrier_init(empty + s, 4);
+    }
+    mbarrier_init_fence();
+  }
+  __syncthreads();
+  if (thread >= 128) {
+    if (!elect_one()) return;
+    for (int i = 0; i < blocks; i++) {
+      const int s = i % kStages;
+      mbarrier_wait(empty + s, (i / kStages & 1) ^ 1, "producer", s);
+      mbarrier_arrive_expect(full + s, 128 * (64 + kN) + (kFault == Fault::kWrongBytes));
+      tma_load(tiles + s * kTileBytes, &a, full + s, i * 128, 0);
+      tma_load(tiles + s * kTileBytes + 128 * 64, &b, full + s, i * 128, 0);
+    }
+    return;
+  }
+  float sums[kN / 2];
+  const auto release = [&](int i) {
+    __syncwarp();
+    if (thread % 32 == 0) mbarrier_arrive(empty + i % kStages);
+  };
+  for (int i = 0; i < blocks; i++) {
+    const int s = i % kStages;
+    mbarrier_wait(full + s, i / kStages & 1, "consumer", s);
+    wgmma_fence();
+    const TileDescriptor tile_a = describe_tile(tiles + s * kTileBytes);
+    const TileDescriptor tile_b = describe_tile(tiles + s * kTileBytes + 128 * 64);
+    for (int k = 0; k < 128; k += 32)
+      wgmma_e4m3<kN>(sums, advance(tile_a, k), advance(tile_b, k), i + k > 0);
+    wgmma_commit();
+    if (kFault == Fault::kEarlyRelease) release(i);
+    wgmma_wait<1>();
+    if (kFault != Fault::kEarlyRelease && i > 0) release(i - 1);
+  }
+  if (kFault != Fault::kEarlyRead) wgmma_wait<0>();
+  const int row = thread / 32 * 16 + thread % 32 / 4;
+  for (int j = 0; j < kN / 2; j++)
+    c[(row + j % 4 / 2 * 8) * kN + j / 4 * 8 + thread % 4 * 2 + j % 2] = sums[j];
+  if (kFault == Fault::kEarlyRead) wgmma_wait<0>();
+}
+
+template <Fault kFault>
+cudaError_t run_product(int k, std::vector<float>& c, std::vector<float>& expected) {
+  const auto a = integer_codes(64 * static_cast<size_t>(k), 1);
+  const auto b = integer_codes(kN * static_cast<size_t>(k), 2);
+  expected = product_of(a, b, 64, kN, k);
+  c.assign(64 * kN, -1);
+  return launch(product_kernel<kFault>,
+                {.block = 160, .shared_bytes = kStages * kTileBytes + 2 * kStages * 8},
+                code_map(a.data(), 64, k, 64), code_map(b.data(), kN, k, kN), (k + 127) / 128,
+                c.data());
+}
+template <Fault kFault>
+bool product_is_right() {
+  std::vector<float> c, expected;
+  for (int k : {128, 64, 1040}) {
+    const cudaError_t code = run_product<kFault>(k, c, expected);
+    EXPECT_EQ(code, cudaSuccess) << emulator::take_report();
+    if (c != expected) return false;
+  }
+  return true;
+}
+
+TEST_F(EmulatedHopper, MultipliesSwizzledTiles) {
+  EXPECT_EQ(count_right(product_is_right<Fault::kNone>), static_cast<int>(kSeeds));
+}
+TEST_F(EmulatedHopper, ShowsAStageThatIsReleasedTooEarly) {
+  EXPECT_LT(count_right(product_is_right<Fault::kEarlyRelease>), static_cast<int>(kSeeds));
+}
+TEST_F(EmulatedHopper, ShowsSumsThatAreReadTooEarly) {
+  EXPECT_LT(count_right(product_is_right<Fault::kEarlyRead>), static_cast<int>(kSeeds));
+}
+TEST_F(EmulatedHopper, SaysWhichBarrierWaitsForWhat) {
+  std::vector<float> c, expected;
+  EXPECT_EQ(run_product<Fault::kWrongBytes>(128, c, expected), cudaErrorLaunchTimeout);
+  const std::string report = emulator::take_report();
+  EXPECT_TRUE(contains(report,
+                       "thread (0,0,0) and 127 behind it: consumer of stage 0: mbarrier at "
+                       "byte 24576 of shared memory, parity 0; 0 of 1 arrivals and 1 bytes "
+                       "are missing"))
+      << report;
+}
+
+// Two blocks; each loads half of a tile for both, adds 1 and stores the whole at its own place.
+template <bool kWaitsForRead>
+__global__ void multicast_kernel(const __grid_constant__ TensorMap from,
+                                 const __grid_constant__ TensorMap to, int y) {
+  unsigned char* tile = shared_memory();
+  auto* full = reinterpret_cast<Barrier*>(tile + 16 * 128);
+  const auto rank = static_cast<int>(cluster_rank());
+  if (threadIdx.x == 0) {
+    mbarrier_init(full, 1);
+    mbarrier_init_fence();
+  }
+  cluster_sync();
+  if (threadIdx.x == 0) {
+    mbarrier_arrive_expect(full, 16 * 128);
+    tma_load_multicast(tile + rank * 8 * 128, &from, full, -3, y + rank * 8, 3);
+  }
+  mbarrier_wait(full, 0, "all", 0);
+  for (unsigned i = threadIdx.x; i < 16 * 128; i += blockDim.x) tile[i]++;
+  fence_async_shared();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    tma_store(&to, tile, 0, 16 * rank);
+    tma_store_commit();
+    if (kWaitsForRead) tma_store_wait_read<0>();
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < 16 * 128; i += blockDim.x) tile[i] = 0xee;
+  if (!kWaitsForRead && threadIdx.x == 0) tma_store_wait_read<0>();
+  cluster_sync();
+}
+
+template <bool kWaitsForRead>
+bool boxes_are_right() {
+  constexpr int kWidth = 112, kHeight = 13, kOutWidth = 80, kOutHeight = 27;
+  alignas(16) static unsigned char x[kHeight * kWidth];
+  alignas(16) static unsigned char out[kOutHeight * 96];
+  for (int i = 0; i < kHeight * kWidth; i++) x[i] = static_cast<unsigned char>(i * 31 + i / 112);
+  std::memset(out, 0xaa, sizeof out);
+  const TensorMap from = *emulator::encode_matrix_map({.base = x,
+                                                       .width = kWidth,
+                                                       .height = kHeight,
+                                                       .row_bytes = kWidth,
+                                                       .box_width = 128,
+                                                       .box_height = 8});
+  const TensorMap to = *emulator::encode_matrix_map({.base = out,
+                                                     .width = kOutWidth,
+                                                     .height = kOutHeight,
+                                                     .row_bytes = 96,
+                                                     .box_width = 128,
+                                                     .box_height = 16});
+  const int y = 1;
+  EXPECT_EQ(
+      launch(multicast_kernel<kWaitsForRead>,
+             {.grid = 2, .block = 64, .shared_bytes = 16 * 128 + 8, .cluster = 2}, from, to, y),
+      cudaSuccess)
+      << emulator::take_report();
+  for (int row = 0; row < kOutHeight; row++) {
+    for (int column = 0; column < 96; column++) {
+      const int from_row = row % 16 + y, from_column = column - 3;
+      const bool inside = from_row < kHeight && from_column >= 0;
+      int expected = 1 + (inside ? x[from_row * kWidth + from_column] : 0);
+      if (column >= kOutWidth) expected = 0xaa;
+      if (out[row * 96 + column] != static_cast<unsigned char>(expected)) return false;
+    }
+  }
+  return true;
+}
+
+TEST_F(EmulatedHopper, CopiesBoxesAndClipsThem) {
+  EXPECT_EQ(count_right(boxes_are_right<true>), static_cast<int>(kSeeds));
+}
+TEST_F(EmulatedHopper, ShowsAStoreBufferThatIsUsedAgainTooEarly) {
+  EXPECT_LT(count_right(boxes_are_right<false>), static_cast<int>(kSeeds));
+}
+
+TEST_F(EmulatedHopper, RefusesMapsThatTheDriverRefuses) {
+  MatrixMapSpec spec = {
+      .base = nullptr, .width = 64, .height = 8, .row_bytes = 64, .box_width = 64, .box_height = 8};
+  EXPECT_TRUE(emulator::encode_matrix_map(spec));
+  spec.row_bytes = 72;
+  EXPECT_FALSE(emulator::encode_matrix_map(spec));
+  spec.row_bytes = 64;
+  spec.box_width = 256;
+  EXPECT_FALSE(emulator::encode_matrix_map(spec));
+  spec.box_width = 64;
+  spec.box_height = 257;
+  EXPECT_FALSE(emulator::encode_matrix_map(spec));
+}
+
+// c[16, 8] = a[16, 32] b[8, 32]^T by cp.async, ldmatrix and mma.sync.
+template <bool kWaits>
+__global__ void mma_kernel(const unsigned char* a, const unsigned char* b, float* c) {
+  unsigned char* tile = shared_memory();
+  const auto lane = static_cast<int>(threadIdx.x);
+  // Row r of a in 32 bytes, then those of b; the last 8 rows stay zero.
+  for (int i = lane; i < 64; i += 32) {
+    const unsigned char* from = i < 32 ? a + 16 * i : b + 16 * (i - 32);
+    cp_async_16(tile + 16 * i, from, i < 48 ? 16 : 0);
+  }
+  cp_async_commit();
+  if (kWaits) cp_async_wait<0>();
+  __syncwarp();
+  uint32_t of_a[4], of_b[4];
+  ldmatrix_x4(of_a, tile + (lane % 16) * 32 + lane / 16 * 16);
+  ldmatrix_x4(of_b, tile + 512 + (lane % 8 + lane / 16 * 8) * 32 + lane / 8 % 2 * 16);
+  float d[4] = {};
+  mma_m16n8k32_e4m3(d, of_a, {of_b[0], of_b[1]});
+  for (int i = 0; i < 4; i++) c[(lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2] = d[i];
+  if (!kWaits) cp_async_wait<0>();
+}
+
+template <bool kWaits>
+bool mma_is_right() {
+  const auto a = integer_codes(16 * 32, 3), b = integer_codes(8 * 32, 4);
+  std::vector<float> c(16 * 8);
+  EXPECT_EQ(
+      launch(mma_kernel<kWaits>, {.block = 32, .shared_bytes = 1024}, a.data(), b.data(), c.data()),
+      cudaSuccess)
+      << emulator::take_report();
+  return c == product_of(a, b, 16, 8, 32);
+}
+
+TEST_F(EmulatedHopper, MultipliesFragments) {
+  EXPECT_EQ(count_right(mma_is_right<true>), static_cast<int>(kSeeds));
+}
+TEST_F(EmulatedHopper, ShowsACopyThatIsNotWaitedFor) {
+  EXPECT_LT(count_right(mma_is_right<false>), static_cast<int>(kSeeds));
+}
+
+// Each lane's fragment goes to shared memory and comes back by plain loads.
+__global__ void matrix_kernel(uint16_t* plain, uint16_t* transposed) {
+  auto* tile = shared_memory<uint16_t>();
+  const auto lane = static_cast<int>(threadIdx.x);
+  uint32_t r[4];
+  for (int i = 0; i < 4; i++) {
+    const auto element = static_cast<uint32_t>(64 * i + lane / 4 * 8 + lane % 4 * 2);
+    r[i] = element | (element + 1) << 16;
+  }
+  store_matrices(tile + 8 * lane, r[0], r[1], r[2], r[3]);
+  __syncwarp();
+  for (int i = lane; i < 256; i += 32) plain[i] = tile[i];
+  __syncwarp();
+  store_matrices_transposed(tile + 8 * lane, r[0], r[1], r[2], r[3]);
+  __syncwarp();
+  for (int i = lane; i < 256; i += 32) transposed[i] = tile[i];
+}
+
+TEST_F(EmulatedHopper, StoresMatrices) {
+  uint16_t plain[256], transposed[256];
+  ASSERT_EQ(launch(matrix_kernel, {.block = 32, .shared_bytes = 512}, plain, transposed),
+            cudaSuccess)
+      << emulator::take_report();
+  for (int i = 0; i < 256; i++) {
+    EXPECT_EQ(plain[i], i);
+    EXPECT_EQ(transposed[i], i / 64 * 64 + i % 8 * 8 + i / 8 % 8);
+  }
+}
+
+// The first block ends before the second arrives at its barrier.
+__global__ void leaves_early_kernel() {
+  auto* barrier = shared_memory<Barrier>();
+  mbarrier_init(barrier, 1);
+  cluster_sync();
+  if (cluster_rank() == 1) {
+    for (int i = 0; i < 10; i++) __nanosleep(1);
+    mbarrier_arrive_at(barrier, 0);
+  }
+}
+
+TEST_F(EmulatedHopper, CatchesABlockThatLeavesTooEarly) {
+  EXPECT_EQ(launch(leaves_early_kernel, {.grid = 2, .shared_bytes = 8, .cluster = 2}),
+            cudaErrorLaunchFailure);
+  EXPECT_TRUE(contains(emulator::take_report(), "of a block that has ended"));
+}
+
+}  // namespace
+}  // namespace nrd::cuda::emulated
