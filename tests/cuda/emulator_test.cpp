@@ -130,6 +130,25 @@ TEST_F(Emulator, RunsACooperativeGrid) {
             cudaErrorCooperativeLaunchTooLarge);
 }
 
+__global__ void grid_exchange_kernel(int* values, int* sums) {
+  if (blockIdx.x == 2 && threadIdx.x > 3) return;
+  values[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+  emulator::grid_barrier();
+  if (threadIdx.x != 0) return;
+  for (unsigned i = 0; i < gridDim.x * blockDim.x; i++) sums[blockIdx.x] += values[i];
+}
+
+TEST_F(Emulator, HasABarrierOfTheGrid) {
+  for (uint64_t seed = 0; seed < kSeeds; seed++) {
+    emulator::set_seed(seed);
+    int values[3 * 32] = {}, sums[3] = {};
+    const LaunchShape shape = {.grid = 3, .block = 32, .cooperative = true};
+    ASSERT_EQ(launch(grid_exchange_kernel, shape, values, sums), cudaSuccess)
+        << emulator::take_report();
+    for (int s : sums) EXPECT_EQ(s, 68);
+  }
+}
+
 __global__ void touch_shared_kernel(int at, bool writes) {
   volatile unsigned char* memory = shared_memory();
   if (writes)

@@ -218,6 +218,19 @@ std::string first_unwritten(const Desc& desc, const std::vector<Output>& a,
   return {};
 }
 
+// The first element whose bits differ: "out[17]".
+std::string difference(const OpRun& a, const OpRun& b) {
+  for (size_t o = 0; o < a.outputs.outputs.size(); o++) {
+    const Output &x = a.outputs.outputs[o], &y = b.outputs.outputs[o];
+    const OperandDesc& operand = a.c.desc.operands[x.operand];
+    const auto at = std::mismatch(x.data.begin(), x.data.end(), y.data.begin(), y.data.end()).first;
+    if (at == x.data.end() && x.data.size() == y.data.size()) continue;
+    return fmt::format("{}[{}]", a.c.desc.signature().operands[x.operand].name,
+                       static_cast<size_t>(at - x.data.begin()) / byte_size(operand.dtype));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string OpCase::text() const {
@@ -289,19 +302,33 @@ Expected<OpRun> run_op(const TestTarget& target, const OpCase& c) {
                                        << run->note << ") on " << target.name << ": " << v.reason;
 }
 
+::testing::AssertionResult is_right_in_any_order(const TestTarget& target, const OpCase& c,
+                                                 int seeds) {
+  if (const auto right = is_right(target, c); !right || !target.is_emulated()) return right;
+  const Expected<OpRun> plain = run_op(target, c);
+  for (int seed = 1; seed <= seeds; seed++) {
+    const SeedScope scope(static_cast<uint64_t>(seed));
+    const Expected<OpRun> run = run_op(target, c);
+    if (!run)
+      return ::testing::AssertionFailure() << "seed " << seed << ": " << run.error().message();
+    if (const std::string what = difference(*plain, *run); !what.empty())
+      return ::testing::AssertionFailure()
+             << c.text() << ": seed " << seed << " differs at " << what;
+  }
+  return ::testing::AssertionSuccess();
+}
+
 ::testing::AssertionResult gives_same_bits(const TestTarget& target, const OpCase& a,
                                            const OpCase& b) {
   const Expected<OpRun> first = run_op(target, a), second = run_op(target, b);
   for (const auto* run : {&first, &second}) {
     if (!*run) return ::testing::AssertionFailure() << run->error().message();
   }
-  for (size_t o = 0; o < first->outputs.outputs.size(); o++) {
-    if (first->outputs.outputs[o].data != second->outputs.outputs[o].data)
-      return ::testing::AssertionFailure()
-             << a.text() << " (" << first->implementation << ") and " << b.text() << " ("
-             << second->implementation << ") differ in bits on " << target.name;
-  }
-  return ::testing::AssertionSuccess();
+  const std::string what = difference(*first, *second);
+  if (what.empty()) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << a.text() << " (" << first->implementation << ") and " << b.text() << " ("
+         << second->implementation << ") differ in the bits of " << what << " on " << target.name;
 }
 
 ::testing::AssertionResult is_refused(const TestTarget& target, const OpCase& c,

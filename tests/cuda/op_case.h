@@ -59,6 +59,9 @@ Expected<OpRun> run_op(const TestTarget& target, const OpCase& c);
 
 // run_op() and the reference of the catalogue with its tolerance; exact operators bit for bit.
 ::testing::AssertionResult is_right(const TestTarget& target, const OpCase& c);
+// is_right(), and on an emulated target the same bits under that many seeds.
+::testing::AssertionResult is_right_in_any_order(const TestTarget& target, const OpCase& c,
+                                                 int seeds = 6);
 // Both cases give the same outputs, bit for bit.
 ::testing::AssertionResult gives_same_bits(const TestTarget& target, const OpCase& a,
                                            const OpCase& b);

@@ -80,8 +80,7 @@ TEST_F(Harness, AcceptsARightKernel) {
   OpCase in_place = add_case(100);
   in_place.in_place = "x";
   EXPECT_TRUE(is_right(emulated_target(), in_place));
-  const SeedScope seed(7);
-  EXPECT_TRUE(is_right(emulated_target(), c));
+  EXPECT_TRUE(is_right_in_any_order(emulated_target(), c));
 }
 
 TEST_P(Harness, RejectsAWrongKernel) {

@@ -158,7 +158,8 @@ std::vector<char> DeviceBuffer::download() const {
 void TargetTest::SetUp() {
   const TestTarget& t = target();
   if (t.missing.empty()) return;
-  if (env("NEREID_EXPECT_CUDA") == "1") FAIL() << t.missing;
+  const bool has_device = !t.target.device.name.empty();  // which cannot run this
+  if (!has_device && env("NEREID_EXPECT_CUDA") == "1") FAIL() << t.missing;
   GTEST_SKIP() << t.missing;
 }
 

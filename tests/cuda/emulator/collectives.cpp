@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "emulator/scheduler.h"
+#include "emulator/machine.h"
 
 namespace nrd::cuda::emulator {
 namespace {
@@ -58,6 +58,29 @@ uint64_t block_barrier(int id, int count, bool predicate) {
 }
 
 void block_barrier_arrive(int id, int count) { arrive(barrier(id), id, count, false); }
+
+void complete_grid_barrier() {
+  Machine& m = machine();
+  int live = 0;
+  for (const auto& block : m.blocks) live += block->live;
+  Barrier& b = m.grid_barrier;
+  if (b.arrived == 0 || b.arrived < live) return;
+  b.arrived = 0;
+  b.round++;
+}
+
+void grid_barrier() {
+  if (!machine().request.cooperative) fail("a barrier of the grid, which was not launched so");
+  Barrier& b = machine().grid_barrier;
+  const uint64_t round = b.round;
+  b.arrived++;
+  complete_grid_barrier();
+  wait_until([&] { return b.round != round; },
+             [&] {
+               return "barrier of the grid, where " + std::to_string(b.arrived) +
+                      " threads have arrived";
+             });
+}
 
 int lane() { return self().lane; }
 unsigned live_lanes() { return self().warp->live; }

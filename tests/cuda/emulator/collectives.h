@@ -17,6 +17,8 @@ namespace nrd::cuda::emulator {
 // of them brought a predicate that holds.
 uint64_t block_barrier(int id, int count, bool predicate = false);
 void block_barrier_arrive(int id, int count);
+// All threads of a cooperative launch.
+void grid_barrier();
 
 // All lanes of the mask meet and leave up to four words; returns those of all lanes, which stay
 // until this lane meets the same lanes again. `kind` must be the same for all.

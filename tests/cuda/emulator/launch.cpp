@@ -108,6 +108,7 @@ void clear_blocks() {
   m.blocks.clear();
   m.pending.clear();
   m.cluster_barriers.clear();
+  m.grid_barrier = {};
 }
 
 // `count` blocks from `first` on, in clusters.

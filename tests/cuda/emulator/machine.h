@@ -29,6 +29,7 @@ struct Machine {
   std::vector<std::unique_ptr<Block>> blocks;
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<Barrier> cluster_barriers;
+  Barrier grid_barrier;
   std::deque<std::shared_ptr<Pending>> pending;
   std::vector<std::unique_ptr<GuardedPages>> spare_stacks, spare_memory;
 
@@ -49,6 +50,7 @@ class FaultHandlers {
 
 // After a thread has returned: the others may be all that are waited for.
 void complete_cluster_barrier(const Block& block);
+void complete_grid_barrier();
 
 // Lines for every group of threads that waits at the same place.
 std::string describe_waiting();

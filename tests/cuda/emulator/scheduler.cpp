@@ -66,6 +66,7 @@ void retire(Thread& t) {
   Barrier& all = block.barriers[0];
   if (all.arrived > 0 && all.expected == 0 && all.arrived == block.live) complete(all);
   complete_cluster_barrier(block);
+  complete_grid_barrier();
 }
 
 bool may_run(const Thread& t) {
