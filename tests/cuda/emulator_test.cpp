@@ -5,35 +5,12 @@
 #include <vector>
 
 #include "cuda/launch/launch.cuh"
-#include "emulator/fiber.h"
+#include "emulator_check.h"
 
 namespace nrd::cuda::emulated {
 namespace {
 
-// The seeds that a race is looked for with.
-constexpr uint64_t kSeeds = 24;
-
-class Emulator : public ::testing::Test {
- protected:
-  void TearDown() override {
-    emulator::set_seed(0);
-    emulator::take_report();
-  }
-  // How many seeds the kernel passes with.
-  template <class Run>
-  static int count_right(Run run) {
-    int right = 0;
-    for (uint64_t seed = 0; seed < kSeeds; seed++) {
-      emulator::set_seed(seed);
-      right += run();
-    }
-    return right;
-  }
-};
-
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
+using Emulator = EmulatorTest;
 
 // Warps add up through shuffles, the block through shared memory, the grid through an atomic.
 template <bool kHasBarrier>
@@ -65,13 +42,9 @@ bool sums_are_right() {
   return sums[0] + sums[1] + sums[2] == expected;
 }
 
-TEST_F(Emulator, ReducesABlock) {
-  EXPECT_EQ(count_right(sums_are_right<true>), static_cast<int>(kSeeds));
-}
+TEST_F(Emulator, ReducesABlock) { EXPECT_EQ(count_right(sums_are_right<true>), kSeeds); }
 
-TEST_F(Emulator, ShowsAMissingBarrier) {
-  EXPECT_LT(count_right(sums_are_right<false>), static_cast<int>(kSeeds));
-}
+TEST_F(Emulator, ShowsAMissingBarrier) { EXPECT_LT(count_right(sums_are_right<false>), kSeeds); }
 
 __global__ void half_arrives_kernel() {
   if (threadIdx.x < 32)
@@ -113,8 +86,8 @@ __global__ void grid_barrier_kernel(unsigned* count, unsigned* order) {
 }
 
 TEST_F(Emulator, RunsACooperativeGrid) {
-  for (uint64_t seed = 0; seed < kSeeds; seed++) {
-    emulator::set_seed(seed);
+  for (int seed = 0; seed < kSeeds; seed++) {
+    emulator::set_seed(static_cast<uint64_t>(seed));
     unsigned count = 0, seen[5] = {};
     const LaunchShape shape = {.grid = 5, .block = 64, .cooperative = true};
     ASSERT_EQ(launch(grid_barrier_kernel, shape, &count, seen), cudaSuccess)
@@ -139,8 +112,8 @@ __global__ void grid_exchange_kernel(int* values, int* sums) {
 }
 
 TEST_F(Emulator, HasABarrierOfTheGrid) {
-  for (uint64_t seed = 0; seed < kSeeds; seed++) {
-    emulator::set_seed(seed);
+  for (int seed = 0; seed < kSeeds; seed++) {
+    emulator::set_seed(static_cast<uint64_t>(seed));
     int values[3 * 32] = {}, sums[3] = {};
     const LaunchShape shape = {.grid = 3, .block = 32, .cooperative = true};
     ASSERT_EQ(launch(grid_exchange_kernel, shape, values, sums), cudaSuccess)

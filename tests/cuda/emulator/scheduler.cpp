@@ -52,17 +52,11 @@ void retire(Thread& t) {
   t.warp->live &= ~(1u << t.lane);
   Block& block = *t.block;
   block.live--;
-  for (const auto* groups : {&t.copies, &t.bulk}) {
-    for (const auto& group : groups->committed) {
-      for (const auto& copy : group) {
-        if (!copy->done() && groups == &t.bulk)
-          abandon(cudaErrorLaunchFailure,
-                  name(t) +
-                      " returned and did not wait for its bulk stores: they may still read "
-                      "the block's shared memory");
-      }
-    }
-  }
+  if (!t.bulk.open.empty() || !t.bulk.committed.empty())
+    abandon(cudaErrorLaunchFailure,
+            name(t) +
+                " returned and did not wait for its bulk stores: they may still read the "
+                "block's shared memory");
   Barrier& all = block.barriers[0];
   if (all.arrived > 0 && all.expected == 0 && all.arrived == block.live) complete(all);
   complete_cluster_barrier(block);

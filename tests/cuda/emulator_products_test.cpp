@@ -4,11 +4,9 @@
 #include <cuda_fp8.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
 #include "cuda/launch/launch.cuh"
-#include "cuda/ptx/cluster.cuh"
 #include "cuda/ptx/cp_async.cuh"
 #include "cuda/ptx/ldmatrix.cuh"
 #include "cuda/ptx/matrix.cuh"
@@ -16,32 +14,12 @@
 #include "cuda/ptx/tma.cuh"
 #include "cuda/ptx/warp.cuh"
 #include "cuda/ptx/wgmma.cuh"
+#include "emulator_check.h"
 
 namespace nrd::cuda::emulated {
 namespace {
 
-constexpr uint64_t kSeeds = 24;
-
-class EmulatedHopper : public ::testing::Test {
- protected:
-  void TearDown() override {
-    emulator::set_seed(0);
-    emulator::take_report();
-  }
-  template <class Run>
-  static int count_right(Run run) {
-    int right = 0;
-    for (uint64_t seed = 0; seed < kSeeds; seed++) {
-      emulator::set_seed(seed);
-      right += run();
-    }
-    return right;
-  }
-};
-
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
+using EmulatedProducts = EmulatorTest;
 
 // Small integers: every sum is exact.
 std::vector<unsigned char> integer_codes(size_t count, unsigned seed) {
@@ -158,16 +136,16 @@ bool product_is_right() {
   return true;
 }
 
-TEST_F(EmulatedHopper, MultipliesSwizzledTiles) {
-  EXPECT_EQ(count_right(product_is_right<Fault::kNone>), static_cast<int>(kSeeds));
+TEST_F(EmulatedProducts, MultipliesSwizzledTiles) {
+  EXPECT_EQ(count_right(product_is_right<Fault::kNone>), kSeeds);
 }
-TEST_F(EmulatedHopper, ShowsAStageThatIsReleasedTooEarly) {
-  EXPECT_LT(count_right(product_is_right<Fault::kEarlyRelease>), static_cast<int>(kSeeds));
+TEST_F(EmulatedProducts, ShowsAStageThatIsReleasedTooEarly) {
+  EXPECT_LT(count_right(product_is_right<Fault::kEarlyRelease>), kSeeds);
 }
-TEST_F(EmulatedHopper, ShowsSumsThatAreReadTooEarly) {
-  EXPECT_LT(count_right(product_is_right<Fault::kEarlyRead>), static_cast<int>(kSeeds));
+TEST_F(EmulatedProducts, ShowsSumsThatAreReadTooEarly) {
+  EXPECT_LT(count_right(product_is_right<Fault::kEarlyRead>), kSeeds);
 }
-TEST_F(EmulatedHopper, SaysWhichBarrierWaitsForWhat) {
+TEST_F(EmulatedProducts, SaysWhichBarrierWaitsForWhat) {
   std::vector<float> c, expected;
   EXPECT_EQ(run_product<Fault::kWrongBytes>(128, c, expected), cudaErrorLaunchTimeout);
   const std::string report = emulator::take_report();
@@ -176,95 +154,6 @@ TEST_F(EmulatedHopper, SaysWhichBarrierWaitsForWhat) {
                        "byte 24576 of shared memory, parity 0; 0 of 1 arrivals and 1 bytes "
                        "are missing"))
       << report;
-}
-
-// Two blocks; each loads half of a tile for both, adds 1 and stores the whole at its own place.
-template <bool kWaitsForRead>
-__global__ void multicast_kernel(const __grid_constant__ TensorMap from,
-                                 const __grid_constant__ TensorMap to, int y) {
-  unsigned char* tile = shared_memory();
-  auto* full = reinterpret_cast<Barrier*>(tile + 16 * 128);
-  const auto rank = static_cast<int>(cluster_rank());
-  if (threadIdx.x == 0) {
-    mbarrier_init(full, 1);
-    mbarrier_init_fence();
-  }
-  cluster_sync();
-  if (threadIdx.x == 0) {
-    mbarrier_arrive_expect(full, 16 * 128);
-    tma_load_multicast(tile + rank * 8 * 128, &from, full, -3, y + rank * 8, 3);
-  }
-  mbarrier_wait(full, 0, "all", 0);
-  for (unsigned i = threadIdx.x; i < 16 * 128; i += blockDim.x) tile[i]++;
-  fence_async_shared();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    tma_store(&to, tile, 0, 16 * rank);
-    tma_store_commit();
-    if (kWaitsForRead) tma_store_wait_read<0>();
-  }
-  __syncthreads();
-  for (unsigned i = threadIdx.x; i < 16 * 128; i += blockDim.x) tile[i] = 0xee;
-  if (!kWaitsForRead && threadIdx.x == 0) tma_store_wait_read<0>();
-  cluster_sync();
-}
-
-template <bool kWaitsForRead>
-bool boxes_are_right() {
-  constexpr int kWidth = 112, kHeight = 13, kOutWidth = 80, kOutHeight = 27;
-  alignas(16) static unsigned char x[kHeight * kWidth];
-  alignas(16) static unsigned char out[kOutHeight * 96];
-  for (int i = 0; i < kHeight * kWidth; i++) x[i] = static_cast<unsigned char>(i * 31 + i / 112);
-  std::memset(out, 0xaa, sizeof out);
-  const TensorMap from = *emulator::encode_matrix_map({.base = x,
-                                                       .width = kWidth,
-                                                       .height = kHeight,
-                                                       .row_bytes = kWidth,
-                                                       .box_width = 128,
-                                                       .box_height = 8});
-  const TensorMap to = *emulator::encode_matrix_map({.base = out,
-                                                     .width = kOutWidth,
-                                                     .height = kOutHeight,
-                                                     .row_bytes = 96,
-                                                     .box_width = 128,
-                                                     .box_height = 16});
-  const int y = 1;
-  EXPECT_EQ(
-      launch(multicast_kernel<kWaitsForRead>,
-             {.grid = 2, .block = 64, .shared_bytes = 16 * 128 + 8, .cluster = 2}, from, to, y),
-      cudaSuccess)
-      << emulator::take_report();
-  for (int row = 0; row < kOutHeight; row++) {
-    for (int column = 0; column < 96; column++) {
-      const int from_row = row % 16 + y, from_column = column - 3;
-      const bool inside = from_row < kHeight && from_column >= 0;
-      int expected = 1 + (inside ? x[from_row * kWidth + from_column] : 0);
-      if (column >= kOutWidth) expected = 0xaa;
-      if (out[row * 96 + column] != static_cast<unsigned char>(expected)) return false;
-    }
-  }
-  return true;
-}
-
-TEST_F(EmulatedHopper, CopiesBoxesAndClipsThem) {
-  EXPECT_EQ(count_right(boxes_are_right<true>), static_cast<int>(kSeeds));
-}
-TEST_F(EmulatedHopper, ShowsAStoreBufferThatIsUsedAgainTooEarly) {
-  EXPECT_LT(count_right(boxes_are_right<false>), static_cast<int>(kSeeds));
-}
-
-TEST_F(EmulatedHopper, RefusesMapsThatTheDriverRefuses) {
-  MatrixMapSpec spec = {
-      .base = nullptr, .width = 64, .height = 8, .row_bytes = 64, .box_width = 64, .box_height = 8};
-  EXPECT_TRUE(emulator::encode_matrix_map(spec));
-  spec.row_bytes = 72;
-  EXPECT_FALSE(emulator::encode_matrix_map(spec));
-  spec.row_bytes = 64;
-  spec.box_width = 256;
-  EXPECT_FALSE(emulator::encode_matrix_map(spec));
-  spec.box_width = 64;
-  spec.box_height = 257;
-  EXPECT_FALSE(emulator::encode_matrix_map(spec));
 }
 
 // c[16, 8] = a[16, 32] b[8, 32]^T by cp.async, ldmatrix and mma.sync.
@@ -300,11 +189,11 @@ bool mma_is_right() {
   return c == product_of(a, b, 16, 8, 32);
 }
 
-TEST_F(EmulatedHopper, MultipliesFragments) {
-  EXPECT_EQ(count_right(mma_is_right<true>), static_cast<int>(kSeeds));
+TEST_F(EmulatedProducts, MultipliesFragments) {
+  EXPECT_EQ(count_right(mma_is_right<true>), kSeeds);
 }
-TEST_F(EmulatedHopper, ShowsACopyThatIsNotWaitedFor) {
-  EXPECT_LT(count_right(mma_is_right<false>), static_cast<int>(kSeeds));
+TEST_F(EmulatedProducts, ShowsACopyThatIsNotWaitedFor) {
+  EXPECT_LT(count_right(mma_is_right<false>), kSeeds);
 }
 
 // Each lane's fragment goes to shared memory and comes back by plain loads.
@@ -325,7 +214,7 @@ __global__ void matrix_kernel(uint16_t* plain, uint16_t* transposed) {
   for (int i = lane; i < 256; i += 32) transposed[i] = tile[i];
 }
 
-TEST_F(EmulatedHopper, StoresMatrices) {
+TEST_F(EmulatedProducts, StoresMatrices) {
   uint16_t plain[256], transposed[256];
   ASSERT_EQ(launch(matrix_kernel, {.block = 32, .shared_bytes = 512}, plain, transposed),
             cudaSuccess)
@@ -334,23 +223,6 @@ TEST_F(EmulatedHopper, StoresMatrices) {
     EXPECT_EQ(plain[i], i);
     EXPECT_EQ(transposed[i], i / 64 * 64 + i % 8 * 8 + i / 8 % 8);
   }
-}
-
-// The first block ends before the second arrives at its barrier.
-__global__ void leaves_early_kernel() {
-  auto* barrier = shared_memory<Barrier>();
-  mbarrier_init(barrier, 1);
-  cluster_sync();
-  if (cluster_rank() == 1) {
-    for (int i = 0; i < 10; i++) __nanosleep(1);
-    mbarrier_arrive_at(barrier, 0);
-  }
-}
-
-TEST_F(EmulatedHopper, CatchesABlockThatLeavesTooEarly) {
-  EXPECT_EQ(launch(leaves_early_kernel, {.grid = 2, .shared_bytes = 8, .cluster = 2}),
-            cudaErrorLaunchFailure);
-  EXPECT_TRUE(contains(emulator::take_report(), "of a block that has ended"));
 }
 
 }  // namespace
