@@ -91,7 +91,8 @@ enum {
 };
 
 /* A view of the caller's memory. Strides are in elements, may be 0 or negative; NULL means
- * contiguous, last axis fastest. `data` is aligned to the element size; NULL if there are none. */
+ * contiguous, last axis fastest. `data` is aligned to the element size; NULL if there are none.
+ * All operands of a call lie on one device. */
 typedef struct nereid_tensor {
   uint32_t struct_size;
   uint32_t flags;
@@ -100,8 +101,8 @@ typedef struct nereid_tensor {
   int32_t rank;
   const int64_t* sizes;
   const int64_t* strides;
-  int32_t device; /* nereid_device */
-  int32_t device_index;
+  int32_t device;       /* nereid_device */
+  int32_t device_index; /* which CUDA device; not looked at for the CPU */
 } nereid_tensor;
 
 /* An operand by the name it has in the operator's signature. A NULL tensor is an absent one. */
@@ -128,6 +129,7 @@ typedef struct nereid_call {
   const char* backend;       /* NULL: the thread's (nereid_push_backend), else the context's */
   const nereid_names* names; /* not NULL: these are the names; `op` and those of operands and
                                 attributes are not looked at, and the counts must agree */
+  void* stream; /* CUDA operands: the CUstream it runs in; NULL: their device's default stream */
 } nereid_call;
 
 /* Keeps the names of calls that come often: a repeated call that has them in `names` need not
@@ -178,7 +180,10 @@ NEREID_API void nereid_set_log(void (*log)(void* user, int32_t level, const char
 
 /* Runs an operator once. Outputs are operands like inputs and must be given. The first call with
  * new shapes, dtypes, strides or attributes prepares a plan, which the context keeps; memory for
- * intermediate values is kept too. */
+ * intermediate values is kept too. With CUDA operands it is enqueued in the call's stream, and
+ * memory for intermediate values is the stream's own until the context is destroyed. Indices
+ * (positions, ids) are read by the device alone: one that is out of range is no error there, it
+ * makes its row NaN. */
 NEREID_API nereid_status nereid_run(nereid_context* context, const nereid_call* call);
 
 /* Checks and prepares a call, without running it. Data is needed for NEREID_CONSTANT operands
@@ -186,11 +191,16 @@ NEREID_API nereid_status nereid_run(nereid_context* context, const nereid_call* 
 NEREID_API nereid_status nereid_prepare(nereid_context* context, const nereid_call* call,
                                         nereid_plan** plan);
 /* `data` holds a pointer an operand, in the order they had in nereid_prepare; NULL for constant
- * and absent ones. `workspace`: nereid_plan_workspace bytes, aligned to 64, or NULL for memory of
- * the context's. `threads`: 0 as prepared. Several threads may run one plan at once, each with a
- * workspace of its own. */
+ * and absent ones. `workspace`: nereid_plan_workspace bytes where the operands lie, aligned to 64
+ * (on a CUDA device to 256), or NULL for memory of the context's. `threads`: 0 as prepared. Several
+ * threads may run one plan at once, each with a workspace of its own. CUDA operands: in the default
+ * stream. */
 NEREID_API nereid_status nereid_plan_run(const nereid_plan* plan, void* const* data, int32_t count,
                                          void* workspace, size_t workspace_bytes, int32_t threads);
+/* The same in a stream of the device that the operands lie on (CUstream; NULL: the default one). */
+NEREID_API nereid_status nereid_plan_run_on(const nereid_plan* plan, void* const* data,
+                                            int32_t count, void* workspace, size_t workspace_bytes,
+                                            void* stream);
 NEREID_API size_t nereid_plan_workspace(const nereid_plan* plan);
 NEREID_API void nereid_plan_destroy(nereid_plan* plan); /* NULL: nothing */
 
@@ -226,10 +236,51 @@ NEREID_API nereid_status nereid_warm_up(nereid_context* context, const char* con
                                         int32_t op_count, const nereid_dtype* dtypes,
                                         int32_t dtype_count);
 
+/* --- Devices ------------------------------------------------------------------------------ */
+
+/* How many there are of a kind; of CPUs one. An error says why CUDA devices cannot be asked for
+ * (not built in, no driver), and the count is 0. */
+NEREID_API nereid_status nereid_device_count(nereid_device device, int32_t* count);
+
+typedef struct nereid_device_info {
+  uint32_t struct_size;
+  int32_t multiprocessors;
+  const char* name; /* strings live until this thread's next nereid_describe_device */
+  int32_t major;    /* compute capability */
+  int32_t minor;
+  uint64_t memory_bytes;
+  uint64_t l2_bytes;
+  const char* isa;    /* of the kernels it runs: "sm_90a", "sm_80"; "" if there are none for it */
+  const char* reason; /* why there are none, else "" */
+} nereid_device_info;
+/* A CUDA device. */
+NEREID_API nereid_status nereid_describe_device(nereid_device device, int32_t index,
+                                                nereid_device_info* info);
+
+/* Memory of a device, aligned to 256 bytes (of the CPU to 64) and not initialised. Who has the
+ * memory from elsewhere (cudaMalloc, a framework) needs none of this. */
+NEREID_API nereid_status nereid_device_allocate(nereid_device device, int32_t index, size_t bytes,
+                                                void** memory);
+/* Waits until nothing on the device can be using it. NULL: nothing. */
+NEREID_API void nereid_device_release(nereid_device device, int32_t index, void* memory);
+
+/* Copies the elements of a contiguous tensor to another of the same dtype and sizes, each on the
+ * CPU or on a CUDA device. Returns when they are there; work in other streams than the default one
+ * must be waited for first. */
+NEREID_API nereid_status nereid_copy(const nereid_tensor* from, const nereid_tensor* to);
+/* Enqueues the copy in a stream of the device of `to`, or of `from` where `to` is on the CPU. Host
+ * memory that is pinned must stay as it is until the stream has come there. */
+NEREID_API nereid_status nereid_copy_on(const nereid_tensor* from, const nereid_tensor* to,
+                                        void* stream);
+/* Waits until all that was enqueued is done; the error is that of any of it. */
+NEREID_API nereid_status nereid_stream_synchronize(nereid_device device, int32_t index,
+                                                   void* stream);
+
 /* --- Packed matrices ---------------------------------------------------------------------- */
 
 /* Prepares b, a (k,n) view with any strides, for many products; b may be freed afterwards. The
- * result belongs to the ISA level it was packed for and is refused by contexts of another. */
+ * result belongs to the ISA level it was packed for and is refused by contexts of another. All
+ * memory is the CPU's. */
 NEREID_API nereid_status nereid_pack_b(nereid_context* context, const nereid_tensor* b,
                                        nereid_packed** packed);
 /* Back to what it was, bit for bit (NaNs may change their payload): b has its shape and dtype and

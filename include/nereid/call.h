@@ -20,6 +20,7 @@ struct CallOptions {
   const char* backend = nullptr;     // null: use_backend's, else the context's
   int threads = 0;                   // 0: the context's
   const Context* context = nullptr;  // null: the default one
+  void* stream = nullptr;  // CUDA operands: the CUstream it runs in; null: the default one
 };
 
 // An output as it would be: see Call::infer.
@@ -34,13 +35,22 @@ struct Shape {
 class Plan {
  public:
   // A pointer an operand, in the order they were given; null for constant and absent ones.
-  // `workspace`: workspace_bytes() of yours, aligned to 64, or null for memory of the context's.
+  // `workspace`: workspace_bytes() of yours, aligned to 64 (on a CUDA device to 256), or null for
+  // memory of the context's.
   void run(std::initializer_list<void*> data, void* workspace = nullptr, int threads = 0) const {
     run(std::span<void* const>(data.begin(), data.size()), workspace, threads);
   }
   void run(std::span<void* const> data, void* workspace = nullptr, int threads = 0) const {
     check(nereid_plan_run(handle_.get(), data.data(), static_cast<int32_t>(data.size()), workspace,
                           workspace ? workspace_bytes() : 0, threads));
+  }
+  // CUDA operands, in a stream of their device.
+  void run_on(void* stream, std::initializer_list<void*> data, void* workspace = nullptr) const {
+    run_on(stream, std::span<void* const>(data.begin(), data.size()), workspace);
+  }
+  void run_on(void* stream, std::span<void* const> data, void* workspace = nullptr) const {
+    check(nereid_plan_run_on(handle_.get(), data.data(), static_cast<int32_t>(data.size()),
+                             workspace, workspace ? workspace_bytes() : 0, stream));
   }
   size_t workspace_bytes() const { return nereid_plan_workspace(handle_.get()); }
   // Backend, kernel and notes; its strings live as long as the plan.
@@ -130,7 +140,8 @@ class Call {
   nereid_call c() const {
     return {sizeof(nereid_call), options_.threads,   op_,
             operands_.data(),    attributes_.data(), operand_count_,
-            attribute_count_,    options_.backend,   nullptr};
+            attribute_count_,    options_.backend,   nullptr,
+            options_.stream};
   }
   nereid_status run_status() const {
     const nereid_call call = c();
@@ -192,7 +203,8 @@ void run(const Names& names, const CallOptions& options,
                          static_cast<int32_t>(kOperands),
                          static_cast<int32_t>(attributes.size()),
                          options.backend,
-                         names.get()};
+                         names.get(),
+                         options.stream};
   check(nereid_run(handle_of(options.context), &call));
 }
 

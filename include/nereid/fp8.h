@@ -2,10 +2,11 @@
 // nereid/fp8.h: 8-bit floats with scales, and products of them. x ~ q * scale.
 //
 // Errors: ShapeMismatchError, UnsupportedDtypeError, NumericalOverflowError, KernelError. Thread
-// safe. Views may have any strides; results are new tensors.
+// safe. Views may have any strides; results are new tensors on the device of the inputs.
 #pragma once
 
 #include <cstdio>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,10 +28,12 @@ struct QuantizeFp8Options {
   Fp8Block block = {};              // {1, 128} or {128, 128}
   DType format = DType::f8e4m3;     // or f8e5m2
   const char* overflow = "adjust";  // a given scale that is too small: raised and returned,
-                                    // "saturate": kept, "raise": NumericalOverflowError
+                                    // "saturate": kept, "raise": NumericalOverflowError (the
+                                    // only form that waits for a device)
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
+  void* stream = nullptr;
 };
 
 struct QuantizedFp8 {
@@ -83,11 +86,13 @@ inline TensorView row_of(const TensorView& view) {
 // Where a scale had to be raised above what was given, or empty.
 inline std::string first_raised(const Tensor& scale, const TensorView& given,
                                 const CallOptions& how) {
-  Tensor before(DType::f32, scale.sizes());
-  const TensorView from = row_of(given), to = row_of(before);
+  const Tensor copied(DType::f32, scale.sizes(), scale.device());
+  const TensorView from = row_of(given), to = row_of(copied);
   Call("cast", how).operand("x", from).operand("out", to).run();
+  const Tensor before = copied.to(Device::cpu(), how.stream);
+  const Tensor after = scale.to(Device::cpu(), how.stream);
   for (int64_t i = 0; i < scale.count(); i++) {
-    const float was = before.data<float>()[i], needed = scale.data<float>()[i];
+    const float was = before.data<float>()[i], needed = after.data<float>()[i];
     if (!(needed > was)) continue;
     char text[96];
     std::snprintf(text, sizeof text, "%g at element %lld, where %g is needed", was,
@@ -105,8 +110,8 @@ inline QuantizedFp8 quantize_fp8(const TensorView& x, const QuantizeFp8Options& 
   const char* word = detail::granularity("fp8_quantize", x.rank(), options.axis, options.block);
   const bool raises = std::string(options.overflow) == "raise";
   const TensorView matrix = detail::matrix_of(x, "fp8_quantize", std::string(word) == "tensor");
-  const CallOptions how{options.backend, options.threads, options.context};
-  const TensorView q_shape(static_cast<void*>(nullptr), options.format, matrix.sizes());
+  const CallOptions how{options.backend, options.threads, options.context, options.stream};
+  const TensorView q_shape(nullptr, options.format, matrix.sizes(), x.device());
   auto fill = [&](Call& call, const TensorView& q) {
     call.operand("x", matrix).operand("scale_in", options.scale).operand("q", q);
     call.attribute("granularity", word);
@@ -116,8 +121,9 @@ inline QuantizedFp8 quantize_fp8(const TensorView& x, const QuantizeFp8Options& 
   fill(shapes, q_shape);
   const std::vector<Shape> outputs = shapes.infer();
 
-  QuantizedFp8 result{Tensor(options.format, x.sizes()), Tensor(f32, outputs.at(1).sizes)};
-  const TensorView q(result.q.view().data(), options.format, matrix.sizes());
+  QuantizedFp8 result{Tensor(options.format, x.sizes(), x.device()),
+                      Tensor(f32, outputs.at(1).sizes, x.device())};
+  const TensorView q(result.q.view().data(), options.format, matrix.sizes(), x.device());
   Call call("fp8_quantize", how);
   fill(call, q);
   call.operand("scale", result.scale.view());
@@ -136,6 +142,7 @@ struct DequantizeFp8Options {
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
+  void* stream = nullptr;
 };
 
 namespace detail {
@@ -173,9 +180,9 @@ inline Tensor dequantize_fp8(const TensorView& q, const TensorView& scale, DType
   const bool one_scale = std::string(word) == "tensor";
   const TensorView matrix = detail::matrix_of(q, "fp8_dequantize", one_scale);
   const TensorView scales = one_scale ? detail::scalar_of(scale) : scale;
-  Tensor result(dtype, q.sizes());
-  const TensorView out(result.view().data(), dtype, matrix.sizes());
-  Call("fp8_dequantize", {options.backend, options.threads, options.context})
+  Tensor result(dtype, q.sizes(), q.device());
+  const TensorView out(result.view().data(), dtype, matrix.sizes(), q.device());
+  Call("fp8_dequantize", {options.backend, options.threads, options.context, options.stream})
       .operand("q", matrix)
       .operand("scale", scales)
       .operand("out", out)
@@ -194,16 +201,29 @@ struct Fp8ProductOptions {
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
+  void* stream = nullptr;
 };
 
 namespace detail {
+
+// A 1 on a device. Made once and never given back: a kernel may be reading it to the very end.
+inline TensorView one_on(Device device) {
+  static const float one = 1;
+  if (device.is_cpu()) return TensorView(&one, {});
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<Tensor>;
+  const std::lock_guard lock(mutex);
+  for (const Tensor& tensor : kept)
+    if (tensor.device() == device) return tensor;
+  kept.push_back(TensorView(&one, {}).to(device));
+  return kept.back();
+}
 
 class Fp8GemmCall {
  public:
   Fp8GemmCall(const TensorView& a, const TensorView& b, const Fp8ProductOptions& options)
       : o_(options), a_(a), b_(b), a_scale_(o_.a_scale), b_scale_(o_.b_scale) {
     scales_ = o_.scales ? o_.scales : scales_of();
-    // 8-bit inputs without a scale mean what they say: a scale of 1.
     if (std::string(scales_) == "tensor") {
       complete(a_, a_scale_);
       complete(b_, b_scale_);
@@ -217,13 +237,15 @@ class Fp8GemmCall {
   }
 
   Tensor run() {
+    if (a_scale_ && !o_.a_scale) a_scale_ = one_on(a_.device());
+    if (b_scale_ && !o_.b_scale) b_scale_ = one_on(b_.device());
     Call call("fp8_gemm", how());
     fill(call);
     Tensor result;
     TensorView out = o_.out;
     const Shape c = call.infer().at(0);
     if (!out) {
-      result = Tensor(o_.out_dtype.value_or(default_dtype()), c.sizes);
+      result = Tensor(o_.out_dtype.value_or(default_dtype()), c.sizes, a_.device());
       out = result.view();
     }
     call.operand("c", out);
@@ -233,7 +255,7 @@ class Fp8GemmCall {
 
  private:
   static bool is_fp8(const TensorView& v) { return v.dtype() == f8e4m3 || v.dtype() == f8e5m2; }
-  CallOptions how() const { return {o_.backend, o_.threads, o_.context}; }
+  CallOptions how() const { return {o_.backend, o_.threads, o_.context, o_.stream}; }
   DType default_dtype() const { return is_fp8(a_) ? bf16 : a_.dtype(); }
 
   const char* scales_of() const {
@@ -245,11 +267,12 @@ class Fp8GemmCall {
     const bool one = (!a_rows || a_scale_.count() == 1) && (!b_cols || b_scale_.count() == 1);
     return one ? "tensor" : "row_column";
   }
-  void complete(const TensorView& operand, TensorView& scale) {
+  // 8-bit inputs without a scale mean what they say: a scale of 1, which run() brings.
+  static void complete(const TensorView& operand, TensorView& scale) {
     if (scale)
       scale = scalar_of(scale);
     else if (is_fp8(operand))
-      scale = TensorView(&one_, {});
+      scale = TensorView(nullptr, f32, {}, operand.device());
   }
   void fill(Call& call) const {
     call.operand("a", a_).operand("b", b_);
@@ -260,7 +283,6 @@ class Fp8GemmCall {
   const Fp8ProductOptions& o_;
   TensorView a_, b_, a_scale_, b_scale_;
   const char* scales_ = "tensor";
-  float one_ = 1;
 };
 
 }  // namespace detail

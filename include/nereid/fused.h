@@ -2,8 +2,8 @@
 // nereid/fused.h: whole steps of a layer in one call: RMSNorm + RoPE, the gated MLP, RoPE tables.
 //
 // Inputs are f32, f16 or bf16 views with any strides; arithmetic is f32, values are rounded once
-// when they are stored. Results are new tensors unless an option names memory for them. Errors:
-// ShapeMismatchError, UnsupportedDtypeError, KernelError. Thread safe.
+// when they are stored. Results are new tensors on the device of the inputs unless an option names
+// memory for them. Errors: ShapeMismatchError, UnsupportedDtypeError, KernelError. Thread safe.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,8 @@ inline RopeTable rope_table(const TensorView& positions, int64_t head_dim, doubl
                             const CallOptions& options = {}) {
   std::vector<int64_t> sizes(positions.sizes().begin(), positions.sizes().end());
   sizes.push_back(head_dim);
-  RopeTable table{Tensor(dtype, sizes), Tensor(dtype, sizes)};
+  const Device device = positions.device();
+  RopeTable table{Tensor(dtype, sizes, device), Tensor(dtype, sizes, device)};
   Call("rope_table", options)
       .operand("positions", positions)
       .operand("cos", table.cos.view())
@@ -62,6 +63,7 @@ struct FusedRmsnormRopeOptions {
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
+  void* stream = nullptr;
 };
 
 struct RmsnormRope {
@@ -104,7 +106,7 @@ inline TensorView plain_table(const TensorView& table, const char* name) {
 // A table of D/2 entries with each entry where both elements of its pair look for it.
 inline Tensor doubled_table(const TensorView& table, bool interleaved, const CallOptions& how) {
   const int64_t rows = table.size(0), half = table.size(1);
-  Tensor full(table.dtype(), {rows, 2 * half});
+  Tensor full(table.dtype(), {rows, 2 * half}, table.device());
   const int64_t from_sizes[] = {rows, 1, half}, to_sizes[] = {rows, 2, half};
   const int64_t from_strides[] = {table.stride(0), 0, table.stride(1)};
   const int64_t to_strides[] = {2 * half, interleaved ? 1 : half, interleaved ? 2 : 1};
@@ -151,7 +153,7 @@ class RmsnormRopeCall {
   }
 
  private:
-  CallOptions how() const { return {o_.backend, o_.threads, o_.context}; }
+  CallOptions how() const { return {o_.backend, o_.threads, o_.context, o_.stream}; }
   bool quantizes() const { return o_.out_dtype == f8e4m3 || o_.out_dtype == f8e5m2; }
 
   TensorView table(const TensorView& given, const char* name, Tensor& memory) {
@@ -171,8 +173,8 @@ class RmsnormRopeCall {
   TensorView output(const TensorView& given, DType dtype, std::span<const int64_t> sizes,
                     bool allocate, Tensor& tensor) {
     if (given) return given;
-    if (!allocate) return TensorView(static_cast<void*>(nullptr), dtype, sizes);
-    tensor = Tensor(dtype, sizes);
+    if (!allocate) return TensorView(nullptr, dtype, sizes, x_.device());
+    tensor = Tensor(dtype, sizes, x_.device());
     return tensor.view();
   }
 
@@ -206,7 +208,8 @@ class RmsnormRopeCall {
 // y = (x + residual) * rsqrt(mean of squares + eps) * weight over H, then per head of D
 // y * cos + rotate_half(y) * sin. x[B,S,H] or [S,H], weight[H], cos and sin [S,D], [1,S,D] or
 // [1,S,1,D] (all D entries are used), or with num_heads [S,D/2] for equal halves. out may be x.
-// num_heads * D != H is a ShapeMismatchError; a position outside the tables a KernelError.
+// num_heads * D != H is a ShapeMismatchError; a position outside the tables a KernelError (on a
+// GPU: a row of NaN).
 inline RmsnormRope fused_rmsnorm_rope(const TensorView& x, const TensorView& weight,
                                       const TensorView& cos, const TensorView& sin,
                                       const FusedRmsnormRopeOptions& options = {}) {
@@ -229,6 +232,7 @@ struct FusedGatedMlpOptions {
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
+  void* stream = nullptr;
 };
 
 namespace detail {
@@ -266,7 +270,7 @@ class GatedMlpCall {
     if (!out_) {
       std::vector<int64_t> sizes(x_.sizes().end() - rank_, x_.sizes().end());
       sizes.back() = gate_weight_.size(0);
-      result = Tensor(x_.dtype(), sizes);
+      result = Tensor(x_.dtype(), sizes, x_.device());
       out_ = result.view();
     }
     out_ = with_batch(out_, 2);
@@ -278,7 +282,7 @@ class GatedMlpCall {
   }
 
  private:
-  CallOptions how() const { return {o_.backend, o_.threads, o_.context}; }
+  CallOptions how() const { return {o_.backend, o_.threads, o_.context, o_.stream}; }
 
   // Rows 0, 2, 4 ... are gate's, rows 1, 3, 5 ... up's.
   static void split(const char* name, TensorView& gate, TensorView& up) {

@@ -11,6 +11,7 @@
 
 #include "nereid/call.h"         // IWYU pragma: export
 #include "nereid/context.h"      // IWYU pragma: export
+#include "nereid/device.h"       // IWYU pragma: export
 #include "nereid/dtype.h"        // IWYU pragma: export
 #include "nereid/error.h"        // IWYU pragma: export
 #include "nereid/fp8.h"          // IWYU pragma: export

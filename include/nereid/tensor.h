@@ -12,13 +12,16 @@
 #include <span>
 #include <string>
 
+#include "nereid/device.h"
 #include "nereid/dtype.h"
 #include "nereid/error.h"
 
 namespace nereid {
 
-// A view: pointer, dtype, sizes and strides (in elements). Owns nothing; cheap to copy. A default
-// constructed view is an absent operand. Views of const memory are refused as outputs.
+class Tensor;
+
+// A view: pointer, dtype, sizes, strides (in elements) and device. Owns nothing; cheap to copy. A
+// default constructed view is an absent operand. Views of const memory are refused as outputs.
 class TensorView {
  public:
   TensorView() = default;
@@ -37,6 +40,14 @@ class TensorView {
     set(const_cast<void*>(data), dtype, span_of(sizes), span_of(strides));
     read_only_ = true;
   }
+
+  // Contiguous memory of a device.
+  TensorView(void* data, DType dtype, std::span<const int64_t> sizes, Device device)
+      : TensorView(data, dtype, sizes) {
+    device_ = device;
+  }
+  TensorView(void* data, DType dtype, std::initializer_list<int64_t> sizes, Device device)
+      : TensorView(data, dtype, span_of(sizes), device) {}
 
   // The dtype from the element type: TensorView(pointer, {rows, cols}).
   template <Element T>
@@ -66,6 +77,7 @@ class TensorView {
   std::span<const int64_t> sizes() const { return {sizes_.data(), static_cast<size_t>(rank_)}; }
   std::span<const int64_t> strides() const { return {strides_.data(), static_cast<size_t>(rank_)}; }
   bool read_only() const { return read_only_; }
+  Device device() const { return device_; }
   explicit operator bool() const { return present_; }
 
   int64_t count() const {
@@ -106,7 +118,7 @@ class TensorView {
   }
   // Other sizes for the same elements; contiguous views only.
   TensorView reshape(std::span<const int64_t> sizes) const {
-    TensorView view(data_, dtype_, sizes);
+    TensorView view(data_, dtype_, sizes, device_);
     view.read_only_ = read_only_;
     if (!is_contiguous()) fail("reshape", "a strided view", "a contiguous one");
     if (view.count() != count()) fail("reshape", view.shape_text(), shape_text() + "'s elements");
@@ -117,8 +129,18 @@ class TensorView {
   TensorView as_strided(std::span<const int64_t> sizes, std::span<const int64_t> strides) const {
     TensorView view(data_, dtype_, sizes, strides);
     view.read_only_ = read_only_;
+    view.device_ = device_;
     return view;
   }
+  // The same pointer as memory of that device.
+  TensorView on(Device device) const {
+    TensorView view = *this;
+    view.device_ = device;
+    return view;
+  }
+  // A copy on a device; contiguous views only. Returns when it is there, after what the stream was
+  // given before (of the target device, or of this one where the target is the CPU).
+  Tensor to(Device device, void* stream = nullptr) const;
 
   std::string shape_text() const {  // "[2, 4096]"
     std::string text = "[";
@@ -135,8 +157,8 @@ class TensorView {
             rank_,
             sizes_.data(),
             strides_.data(),
-            NEREID_CPU,
-            0};
+            device_.kind,
+            device_.index};
   }
 
  private:
@@ -178,23 +200,25 @@ class TensorView {
   int rank_ = 0;
   bool read_only_ = false;
   bool present_ = false;
+  Device device_;
   std::array<int64_t, NEREID_MAX_RANK> sizes_{};
   std::array<int64_t, NEREID_MAX_RANK> strides_{};
 };
 
-// Contiguous memory of its own, aligned to 64 bytes and not initialised; copies share it.
+// Contiguous memory of its own, aligned to 64 bytes (on a CUDA device to 256) and not initialised;
+// copies share it. That of a CUDA device is given back when nothing there can be using it, for
+// which the last owner waits: in a loop, name memory for results (`out`).
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DType dtype, std::span<const int64_t> sizes) : view_(nullptr, dtype, sizes) {
-    const size_t bytes = static_cast<size_t>(view_.count()) * byte_size(dtype);
-    constexpr std::align_val_t kAlignment{64};
-    memory_ = std::shared_ptr<void>(::operator new(std::max<size_t>(bytes, 1), kAlignment),
-                                    [](void* p) { ::operator delete(p, kAlignment); });
-    view_ = TensorView(memory_.get(), dtype, sizes);
+  Tensor(DType dtype, std::span<const int64_t> sizes, Device device = {})
+      : view_(nullptr, dtype, sizes, device) {
+    const size_t bytes = std::max<size_t>(static_cast<size_t>(view_.count()) * byte_size(dtype), 1);
+    memory_ = device.is_cpu() ? host_memory(bytes) : device_memory(bytes, device);
+    view_ = TensorView(memory_.get(), dtype, sizes, device);
   }
-  Tensor(DType dtype, std::initializer_list<int64_t> sizes)
-      : Tensor(dtype, std::span<const int64_t>(sizes.begin(), sizes.size())) {}
+  Tensor(DType dtype, std::initializer_list<int64_t> sizes, Device device = {})
+      : Tensor(dtype, std::span<const int64_t>(sizes.begin(), sizes.size()), device) {}
 
   const TensorView& view() const { return view_; }
   operator const TensorView&() const { return view_; }  // NOLINT: implicit, it is an operand
@@ -202,14 +226,49 @@ class Tensor {
   DType dtype() const { return view_.dtype(); }
   std::span<const int64_t> sizes() const { return view_.sizes(); }
   int64_t count() const { return view_.count(); }
+  Device device() const { return view_.device(); }
   template <class T>
   T* data() const {
     return static_cast<T*>(view_.data());
   }
+  // This tensor where it is on that device already, else a copy: see TensorView::to.
+  Tensor to(Device device, void* stream = nullptr) const {
+    return device == view_.device() ? *this : view_.to(device, stream);
+  }
 
  private:
+  static std::shared_ptr<void> host_memory(size_t bytes) {
+    constexpr std::align_val_t kAlignment{64};
+    return {::operator new(bytes, kAlignment), [](void* p) { ::operator delete(p, kAlignment); }};
+  }
+  static std::shared_ptr<void> device_memory(size_t bytes, Device device) {
+    void* memory = nullptr;
+    check(nereid_device_allocate(device.kind, device.index, bytes, &memory));
+    return {memory, [device](void* p) { nereid_device_release(device.kind, device.index, p); }};
+  }
+
   TensorView view_;
   std::shared_ptr<void> memory_;
 };
+
+// Copies a contiguous tensor to another of the same dtype and sizes, each on any device. Returns
+// when it is there; other streams than the default one must be waited for first.
+inline void copy(const TensorView& from, const TensorView& to) {
+  const nereid_tensor source = from.c(), target = to.c();
+  check(nereid_copy(&source, &target));
+}
+// Enqueues the copy in a stream of the device of `to`, or of `from` where `to` is on the CPU.
+inline void copy_on(const TensorView& from, const TensorView& to, void* stream) {
+  const nereid_tensor source = from.c(), target = to.c();
+  check(nereid_copy_on(&source, &target, stream));
+}
+
+inline Tensor TensorView::to(Device device, void* stream) const {
+  Tensor target(dtype_, sizes(), device);
+  copy_on(*this, target, stream);
+  const Device waits = device.is_cpu() ? device_ : device;
+  synchronize(waits, stream);
+  return target;
+}
 
 }  // namespace nereid

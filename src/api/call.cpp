@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/device.h"
+
 namespace nrd {
 namespace {
 
@@ -31,6 +33,8 @@ Expected<void> check_tensor(const nereid_tensor& t, std::string_view op, std::st
                        fmt::format("dtype number {}", t.dtype), dtype_words(), ""});
   if (t.device != NEREID_CPU && t.device != NEREID_CUDA)
     return misuse(op, name, fmt::format("device number {}", t.device), "cpu (0), cuda (1)");
+  if (t.device == NEREID_CUDA && t.device_index < 0)
+    return misuse(op, name, fmt::format("device_index {}", t.device_index), "0 or more");
   if (t.flags & ~static_cast<uint32_t>(NEREID_READ_ONLY | NEREID_CONSTANT))
     return misuse(op, name, fmt::format("flags {:#x}", t.flags),
                   "NEREID_READ_ONLY, NEREID_CONSTANT");
@@ -137,6 +141,20 @@ Expected<void> check_outputs(const Call& call, const BoundCall& bound) {
 
 }  // namespace
 
+Device device_of(const nereid_tensor& tensor) {
+  if (tensor.device == NEREID_CPU) return {};
+  return {DeviceKind::kCuda, tensor.device_index};
+}
+
+Expected<void> check_on_cpu(const nereid_tensor& tensor, std::string_view op,
+                            std::string_view name) {
+  const Device device = device_of(tensor);
+  if (device.kind == DeviceKind::kCpu) return {};
+  return make_error({ErrorCode::kUnsupported, std::string(op), std::string(name),
+                     "memory of " + to_string(device), "memory of cpu",
+                     "packed matrices are the CPU's; on a GPU use gemm or fp8_gemm"});
+}
+
 Expected<void> check_output(std::string_view op, std::string_view name, const nereid_tensor& tensor,
                             const OperandDesc& operand) {
   if (tensor.flags & NEREID_READ_ONLY)
@@ -194,19 +212,21 @@ Expected<void> read_call(const nereid_call* given, Call& call) {
   NRD_TRY(check_names(call));
   if (call.head.threads < 0)
     return misuse(call.op(), "threads", fmt::format("{}", call.head.threads), "0 or more");
-  bool first = true;
+  int first = -1;  // whose device is that of all
   for (int i = 0; i < call.count(); i++) {
     const nereid_tensor* tensor = call.head.operands[i].tensor;
     const auto at = static_cast<size_t>(i);
     call.present[at] = tensor != nullptr;
     if (!tensor) continue;
     NRD_TRY(read_tensor(tensor, call.op(), call.name(i), call.tensors[at]));
-    const auto device = static_cast<DeviceKind>(call.tensors[at].device);
-    if (!first && device != call.device)
-      return misuse(call.op(), call.name(i), device == DeviceKind::kCpu ? "cpu" : "cuda",
-                    "the device of the other operands");
+    const Device device = device_of(call.tensors[at]);
+    if (first >= 0 && device != call.device)
+      return misuse(
+          call.op(), call.name(i), "memory of " + to_string(device),
+          fmt::format("memory of {}, where '{}' is", to_string(call.device), call.name(first)),
+          "copy one of the two");
     call.device = device;
-    first = false;
+    if (first < 0) first = i;
   }
   return {};
 }
@@ -258,7 +278,7 @@ Expected<BoundCall> bind_call(const Call& call) {
   Expected<Desc> desc = bind(**op, attributes_of(call), std::move(operands));
   if (!desc) return desc.error();
   BoundCall bound{std::move(*desc), {}};
-  bound.desc.device.kind = call.device;
+  bound.desc.device = call.device;
   for (int i = 0; i < call.count(); i++)
     bound.order.push_back(call.present[static_cast<size_t>(i)]
                               ? bound.desc.signature().find_operand(call.name(i))

@@ -22,7 +22,7 @@ struct Call {
   nereid_call head{};  // op is that of the kept names, where there are such
   std::array<nereid_tensor, kMaxCallOperands> tensors;  // filled up to operand_count
   std::array<bool, kMaxCallOperands> present;
-  DeviceKind device = DeviceKind::kCpu;
+  Device device;  // of all operands
 
   std::string_view op() const { return head.op; }
   int count() const { return head.operand_count; }
@@ -44,6 +44,13 @@ Expected<OperandDesc> read_operand(const nereid_tensor& tensor, std::string_view
                                    std::string_view name);
 Expected<void> read_tensor(const nereid_tensor* given, std::string_view op, std::string_view name,
                            nereid_tensor& tensor);
+
+// Where a tensor that was read lies.
+Device device_of(const nereid_tensor& tensor);
+
+// For what has no form on a device.
+Expected<void> check_on_cpu(const nereid_tensor& tensor, std::string_view op,
+                            std::string_view name);
 
 // An output must be writable, and no two of its elements the same memory.
 Expected<void> check_output(std::string_view op, std::string_view name, const nereid_tensor& tensor,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/thread_state.h"
+#include "base/device.h"
 #include "base/log.h"
 #include "dispatch/strict.h"
 
@@ -111,7 +112,7 @@ std::string_view Context::backend_for(const Call& call) const {
   if (call.head.backend) return call.head.backend;
   if (std::string_view scoped = thread_backend(); !scoped.empty()) return scoped;
   if (!backend_.empty()) return backend_;
-  return call.device == DeviceKind::kCuda ? "cuda" : "cpu";
+  return word(call.device.kind);
 }
 
 std::string_view Context::isa_word() const { return best_level(registry_->machine().isa).word; }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/device_workspaces.h"
 #include "api/memory.h"
 #include "api/plan.h"
 
@@ -33,6 +34,7 @@ class Context {
   KernelRegistry& registry() { return *registry_; }
   WorkspacePool& workspaces() { return workspaces_; }    // of one kernel
   WorkspacePool& temporaries() { return temporaries_; }  // of calls that run several kernels
+  DeviceWorkspaces& device_workspaces() { return device_workspaces_; }
   const Allocator& allocator() const { return allocator_; }
   PlanCache& plans() { return plans_; }
   bool strict() const { return strict_; }
@@ -64,6 +66,7 @@ class Context {
   KernelRegistry* registry_ = nullptr;
   WorkspacePool workspaces_{allocator_};
   WorkspacePool temporaries_{allocator_};
+  DeviceWorkspaces device_workspaces_;
   PlanCache plans_{1024};  // destroyed before the registry whose kernels it holds
 };
 

@@ -20,7 +20,7 @@ constexpr std::string_view kHead = R"(// SPDX-License-Identifier: MIT
 //
 // Each comment gives the formula and the shapes: inputs -> outputs. Operands are f32, f16 or bf16
 // unless they say :class (fp8: f8e4m3 f8e5m2; int8: i8 u8; number: all but f64; a word: itself),
-// with any strides, aligned to their element size. Further leading axes in front of the named
+// with any strides, aligned to their element size, all on one device. Further leading axes in front of the named
 // ones are outer loops and broadcast. Outputs must not overlap anything, but where "in place" is
 // said may be exactly an input. Arithmetic is f32, rounded once at the store; the same call gives
 // the same bits for any number of threads. Errors: ShapeMismatchError, UnsupportedDtypeError and
@@ -125,6 +125,7 @@ std::string options_struct(const Op& op, const std::vector<Parameter>& list) {
          "  const char* backend = nullptr;  // as in CallOptions\n"
          "  int threads = 0;\n"
          "  const Context* context = nullptr;\n"
+         "  void* stream = nullptr;\n"
          "};\n";
 }
 
@@ -172,7 +173,9 @@ std::string body(const Op& op, const std::vector<Parameter>& list, bool own_opti
   std::string text = braces(fmt::format("  static const detail::Names names(\"{}\", {{", op.name),
                             quoted(names), attributes.empty() ? "});" : "},");
   if (!attributes.empty()) text += braces("      {", quoted(attributes), "});");
-  const char* how = own_options ? "{options.backend, options.threads, options.context}" : "options";
+  const char* how = own_options
+                        ? "{options.backend, options.threads, options.context, options.stream}"
+                        : "options";
   if (attributes.empty())
     return text + braces(fmt::format("  detail::run(names, {}, {{", how), views, "});");
   text += braces("  const nereid_attribute values[] = {", values, "};");

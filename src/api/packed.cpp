@@ -73,6 +73,7 @@ Expected<void> check_dtype(DType dtype) {
 // A (k,n) view that is packed or written to: rank, sizes, pointer.
 Expected<OperandDesc> read_matrix(const nereid_tensor* given, const char* op, nereid_tensor& b) {
   NRD_TRY(read_tensor(given, op, "b", b));
+  NRD_TRY(check_on_cpu(b, op, "b"));
   Expected<OperandDesc> operand = read_operand(b, op, "b");
   if (!operand) return operand.error();
   if (b.rank != 2)
@@ -126,7 +127,7 @@ Expected<void> pack(nereid_context* handle, const nereid_tensor* given, nereid_p
   NRD_TRY(check_dtype(operand->dtype));
   auto packed = make_packed(**found, operand->dtype, b.sizes[0], b.sizes[1]);
   const Machine& machine = context.registry().machine();
-  if (b.device == NEREID_CPU && product_family(machine, operand->dtype, operand->dtype)) {
+  if (product_family(machine, operand->dtype, operand->dtype)) {
     const gemm::Matrix matrix = {b.data, operand->dtype, operand->strides[0], operand->strides[1]};
     Expected<Panels> panels =
         make_panels(context, machine, operand->dtype, matrix, b.sizes[0], b.sizes[1]);
@@ -154,8 +155,6 @@ Expected<void> unpack(const nereid_packed* packed, const nereid_tensor* given) {
     return make_error({ErrorCode::kUnsupportedDtype, kUnpack, "b",
                        std::string(word(operand->dtype)), std::string(word(packed->dtype)), ""});
   NRD_TRY(check_output(kUnpack, "b", b, *operand));
-  if (b.device != NEREID_CPU)
-    return make_error({ErrorCode::kUnsupported, kUnpack, "b", "cuda memory", "cpu memory", ""});
   const size_t size = byte_size(packed->dtype);
   const Block rows(packed->context->allocator(), static_cast<size_t>(k * n) * size);
   packed->unpack(rows.data());

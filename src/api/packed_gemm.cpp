@@ -29,6 +29,7 @@ Expected<void> check_activation(std::string_view name) {
 
 Expected<OperandDesc> take(const nereid_tensor* given, const char* name, nereid_tensor& to) {
   NRD_TRY(read_tensor(given, kOp, name, to));
+  NRD_TRY(check_on_cpu(to, kOp, name));
   to.flags &= ~static_cast<uint32_t>(NEREID_CONSTANT);
   return read_operand(to, kOp, name);
 }
@@ -114,12 +115,13 @@ Expected<std::shared_ptr<const PackedProduct>> PackedGemm::prepare() const {
                             5,
                             call_.how.activation ? 1 : 0,
                             call_.how.backend,
+                            nullptr,
                             nullptr};
   Call read;
   NRD_TRY(read_call(&call, read));
   const std::string_view backend = context_.backend_for(read);
   std::shared_ptr<const PackedProduct> product;
-  if (backend != "cpu" || read.device != DeviceKind::kCpu || !packed_.has_panels()) return product;
+  if (backend != "cpu" || !packed_.has_panels()) return product;
   CallKey key;
   write_key(read, backend, plan_generation(), key);
   const bool keeps = &context_ == packed_.context.get() && key.fits();

@@ -27,6 +27,7 @@ nereid_call call_of(const char* op, std::span<const nereid_operand> operands,
           static_cast<int32_t>(operands.size()),
           0,
           how.backend,
+          nullptr,
           nullptr};
 }
 
@@ -81,7 +82,7 @@ class Steps {
       if (keeps) plan = packed_.plans.insert(key.bytes(), std::move(plan));
     }
     void* const data[] = {call_.a.data, b.data, target.data};
-    return plan->run(context_, data, nullptr, 0, call_.how.threads);
+    return plan->run(context_, data, {.threads = call_.how.threads});
   }
 
   // between = op(between, other), or into c when it is the last.

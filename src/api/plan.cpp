@@ -7,6 +7,7 @@
 #include <shared_mutex>
 
 #include "api/context.h"
+#include "base/device.h"
 #include "dispatch/strict.h"
 
 namespace nrd {
@@ -15,6 +16,13 @@ namespace {
 Error with_op(Error error, const Desc& desc) {
   if (error.op.empty()) error.op = desc.op->name;
   return error;
+}
+
+// A user's function is machine code of the CPU; no backend has another form of it.
+Expected<void> check_device(const Desc& desc) {
+  if (desc.device.kind == DeviceKind::kCpu || desc.op->group != "user") return {};
+  return make_error({ErrorCode::kUnsupported, desc.op->name, "device of the operands",
+                     to_string(desc.device), "cpu", "operators of your own run on the CPU"});
 }
 
 }  // namespace
@@ -32,6 +40,7 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
   else
     for (OperandDesc& operand : desc.operands) operand.constant = false;
 
+  NRD_TRY(check_device(desc));
   const std::shared_lock lock(registry_mutex());
   Expected<KernelChoice> choice = context.registry().select(backend, desc);
   if (!choice) return with_op(choice.error(), desc);
@@ -45,6 +54,7 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
   plan->index_checks_ = index_checks(desc);
   plan->guard_ = PointerGuard(desc);
   plan->workspace_bytes_ = plan->prepared_->workspace_bytes();
+  plan->on_device_ = desc.device.kind != DeviceKind::kCpu;
   plan->note_sources();
   context.log_dispatch(*plan);
   return plan;
@@ -94,42 +104,76 @@ Expected<void> Plan::check_workspace(void* workspace, size_t bytes) const {
     return make_error(
         {ErrorCode::kInvalidArgument, desc().op->name, "workspace", fmt::format("{} bytes", bytes),
          fmt::format("at least {} bytes", workspace_bytes_), "see nereid_plan_workspace"});
-  if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0)
+  const size_t alignment = workspace_alignment(desc().device.kind);
+  if (reinterpret_cast<uintptr_t>(workspace) % alignment != 0)
     return make_error({ErrorCode::kInvalidArgument, desc().op->name, "workspace",
                        fmt::format("address {}", workspace),
-                       fmt::format("a multiple of {} bytes", kWorkspaceAlignment), ""});
+                       fmt::format("a multiple of {} bytes", alignment), ""});
   return {};
 }
 
+// Whether the memory lies where the caller says. A look at the driver's tables costs as much as a
+// launch, and who is right once stays so: the first run of a plan is checked.
+Expected<void> Plan::check_places(void* const* pointers) const {
+  Expected<DeviceRuntime*> runtime = device_runtime();
+  if (!runtime) return runtime.error();
+  for (size_t i = 0; i < pointer_count_; i++) {
+    const OperandDesc& operand = desc().operands[i];
+    const bool empty = std::any_of(operand.sizes.begin(), operand.sizes.end(),
+                                   [](int64_t size) { return size == 0; });
+    if (!operand.present || empty) continue;
+    Expected<void> place = (*runtime)->check_memory(desc().device.index, pointers[i]);
+    if (place) continue;
+    Error error = place.error();
+    if (error.argument.empty()) error.argument = desc().signature().operands[i].name;
+    return error;
+  }
+  places_checked_.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+// Enqueued; what the kernel finds wrong with the content of operands comes back in them (NaN).
+[[gnu::noinline]] Expected<void> Plan::run_on_device(Context& context, void** pointers,
+                                                     const How& how) const {
+  if (!places_checked_.load(std::memory_order_relaxed)) NRD_TRY(check_places(pointers));
+  Exec exec = context.exec(how.threads);
+  exec.stream = how.stream;
+  DeviceWorkspaces::Lease lease(context.device_workspaces());
+  if (!how.workspace) NRD_TRY(lease.take(desc().device.index, how.stream, workspace_bytes_));
+  return prepared_->run({pointers}, how.workspace ? how.workspace : lease.data(), exec);
+}
+
 [[gnu::always_inline]] inline Expected<void> Plan::run_checked(Context& context, void** pointers,
-                                                               void* workspace,
-                                                               size_t workspace_bytes,
-                                                               int threads) const {
+                                                               const How& how) const {
   if (!guard_.passes(pointers)) NRD_TRY(check_pointers(desc(), {pointers, pointer_count_}));
   if (!index_checks_.empty() && !indices_pass(index_checks_, pointers))
     NRD_TRY(check_indices(desc(), index_checks_, pointers));
-  if (workspace) NRD_TRY(check_workspace(workspace, workspace_bytes));
-  const WorkspacePool::Lease lease(context.workspaces(), workspace ? 0 : workspace_bytes_);
-  Expected<void> done =
-      prepared_->run({pointers}, workspace ? workspace : lease.data(), context.exec(threads));
+  if (how.workspace) NRD_TRY(check_workspace(how.workspace, how.workspace_bytes));
+  if (on_device_) {
+    Expected<void> enqueued = run_on_device(context, pointers, how);
+    if (!enqueued) return with_op(enqueued.error(), desc());
+    return {};
+  }
+  const WorkspacePool::Lease lease(context.workspaces(), how.workspace ? 0 : workspace_bytes_);
+  Expected<void> done = prepared_->run({pointers}, how.workspace ? how.workspace : lease.data(),
+                                       context.exec(how.threads));
   if (!done) return with_op(done.error(), desc());
   return {};
 }
 
-Expected<void> Plan::run(Context& context, std::span<void* const> data, void* workspace,
-                         size_t workspace_bytes, int threads) const {
+Expected<void> Plan::run(Context& context, std::span<void* const> data, const How& how) const {
   std::array<void*, kMaxOperands> pointers;
   for (size_t i = 0; i < pointer_count_; i++)
     pointers[i] = sources_[i] == kNoSource ? nullptr : data[static_cast<size_t>(sources_[i])];
   if (!constants_.empty()) NRD_TRY(fill_constants(pointers.data()));
-  return run_checked(context, pointers.data(), workspace, workspace_bytes, threads);
+  return run_checked(context, pointers.data(), how);
 }
 
 Expected<void> Plan::run(Context& context, const nereid_call& call) const {
   std::array<void*, kMaxOperands> pointers;
   for (size_t i = 0; i < pointer_count_; i++)
     pointers[i] = sources_[i] == kNoSource ? nullptr : call.operands[sources_[i]].tensor->data;
-  return run_checked(context, pointers.data(), nullptr, 0, call.threads);
+  return run_checked(context, pointers.data(), {nullptr, 0, call.threads, call.stream});
 }
 
 std::string Plan::text() const {

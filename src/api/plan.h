@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace nrd {
 
 class Context;
 
-// Immutable once made; any number of threads may run it at once.
+// Immutable once made, but for what it has looked at; any number of threads may run it at once.
 class Plan {
  public:
   // With `constants`, operands that the caller or the catalogue marks constant are handed to the
@@ -25,9 +26,15 @@ class Plan {
   static Expected<std::unique_ptr<Plan>> make(Context& context, const Call& call,
                                               std::string_view backend, bool with_constants);
 
-  // `data` in the order of the call's operands. A null workspace is taken from the context.
-  Expected<void> run(Context& context, std::span<void* const> data, void* workspace,
-                     size_t workspace_bytes, int threads) const;
+  // What a run brings beside its data. A null workspace is taken from the context.
+  struct How {
+    void* workspace = nullptr;
+    size_t workspace_bytes = 0;
+    int threads = 0;         // on the CPU
+    void* stream = nullptr;  // on a device
+  };
+  // `data` in the order of the call's operands.
+  Expected<void> run(Context& context, std::span<void* const> data, const How& how) const;
   // The same with the data of a call that has the operands this plan was made for.
   Expected<void> run(Context& context, const nereid_call& call) const;
 
@@ -43,8 +50,9 @@ class Plan {
   Expected<void> fill_constants(void** pointers) const;
   Expected<void> check_workspace(void* workspace, size_t bytes) const;
   // `pointers` as desc.operands.
-  Expected<void> run_checked(Context& context, void** pointers, void* workspace,
-                             size_t workspace_bytes, int threads) const;
+  Expected<void> run_checked(Context& context, void** pointers, const How& how) const;
+  Expected<void> run_on_device(Context& context, void** pointers, const How& how) const;
+  Expected<void> check_places(void* const* pointers) const;
 
   static constexpr int8_t kNoSource = -1;
 
@@ -57,6 +65,8 @@ class Plan {
   // What every run needs, computed once.
   PointerGuard guard_;
   size_t workspace_bytes_ = 0;
+  bool on_device_ = false;
+  mutable std::atomic<bool> places_checked_{false};
   uint32_t pointer_count_ = 0;                  // desc.operands
   std::array<int8_t, kMaxOperands> sources_{};  // which of the call's operands each of them is
 };

@@ -40,8 +40,8 @@ Expected<std::shared_ptr<const Plan>> find_or_make_plan(Context& context, const 
     const auto at = static_cast<size_t>(i);
     data[at] = call.present[at] ? call.tensors[at].data : nullptr;
   }
-  return (*plan)->run(context, std::span(data.data(), static_cast<size_t>(call.count())), nullptr,
-                      0, call.head.threads);
+  return (*plan)->run(context, std::span(data.data(), static_cast<size_t>(call.count())),
+                      {.threads = call.head.threads, .stream = call.head.stream});
 }
 
 class DepthGuard {
@@ -101,19 +101,21 @@ Expected<void> prepare_call(nereid_context* handle, const nereid_call* given, ne
   return {};
 }
 
-Expected<void> run_plan(const nereid_plan& handle, void* const* data, int32_t count,
-                        void* workspace, size_t workspace_bytes, int32_t threads) {
+Expected<void> run_plan(const nereid_plan* plan_handle, void* const* data, int32_t count,
+                        Plan::How how) {
+  if (!plan_handle) return null_error("plan", "a plan of nereid_prepare");
+  const nereid_plan& handle = *plan_handle;
   const Plan& plan = *handle.plan;
   const std::string& op = plan.desc().op->name;
   if (count < 0 || static_cast<size_t>(count) != plan.operand_count())
     return make_error({ErrorCode::kInvalidArgument, op, "count", fmt::format("{}", count),
                        fmt::format("{}, a pointer an operand", plan.operand_count()), ""});
   if (count > 0 && !data) return null_error("data", "a pointer an operand", op);
-  if (threads < 0)
-    return make_error(
-        {ErrorCode::kInvalidArgument, op, "threads", fmt::format("{}", threads), "0 or more", ""});
-  return plan.run(*handle.context, std::span(data, static_cast<size_t>(count)), workspace,
-                  workspace_bytes, threads > 0 ? threads : handle.threads);
+  if (how.threads < 0)
+    return make_error({ErrorCode::kInvalidArgument, op, "threads", fmt::format("{}", how.threads),
+                       "0 or more", ""});
+  if (how.threads == 0) how.threads = handle.threads;
+  return plan.run(*handle.context, std::span(data, static_cast<size_t>(count)), how);
 }
 
 // The outputs of one variant, filled into elements `stride` bytes apart.
@@ -165,9 +167,15 @@ nereid_status nereid_prepare(nereid_context* context, const nereid_call* call, n
 
 nereid_status nereid_plan_run(const nereid_plan* plan, void* const* data, int32_t count,
                               void* workspace, size_t workspace_bytes, int32_t threads) {
-  return nrd::guarded([&]() -> nrd::Expected<void> {
-    if (!plan) return nrd::null_error("plan", "a plan of nereid_prepare");
-    return nrd::run_plan(*plan, data, count, workspace, workspace_bytes, threads);
+  return nrd::guarded([&] {
+    return nrd::run_plan(plan, data, count, {workspace, workspace_bytes, threads, nullptr});
+  });
+}
+
+nereid_status nereid_plan_run_on(const nereid_plan* plan, void* const* data, int32_t count,
+                                 void* workspace, size_t workspace_bytes, void* stream) {
+  return nrd::guarded([&] {
+    return nrd::run_plan(plan, data, count, {workspace, workspace_bytes, 0, stream});
   });
 }
 

@@ -44,6 +44,11 @@ class CudaRuntime final : public DeviceRuntime {
     return cuda::allocate_device(bytes, device);
   }
   void release(int device, void* memory) noexcept override { cuda::release_device(memory, device); }
+  Expected<void> check_memory(int device, const void* memory) override {
+    const CurrentDevice current(*this, device);
+    if (!current.entered()) return current.entered().error();
+    return cuda::check_memory(device, memory);
+  }
   Expected<void> copy(void* to, const Device& to_device, const void* from,
                       const Device& from_device, size_t bytes, void* stream) override {
     return cuda::copy_bytes(to, to_device, from, from_device, bytes,

@@ -38,6 +38,9 @@ class DeviceRuntime {
   // Waits until no kernel can be using it.
   virtual void release(int device, void* memory) noexcept = 0;
 
+  // An error that says where it lies unless kernels of the device can use it.
+  virtual Expected<void> check_memory(int device, const void* memory) = 0;
+
   // Enqueued on a stream of the device that `to`, else `from`, lies on; both may be the same
   // device's. Returns when host memory that is not pinned may be used again.
   virtual Expected<void> copy(void* to, const Device& to_device, const void* from,

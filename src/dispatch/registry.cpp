@@ -74,7 +74,10 @@ Expected<KernelChoice> KernelRegistry::get_kernel(std::string_view backend,
     return make_error({.code = ErrorCode::kUnsupported,
                        .op = std::string(op_name),
                        .argument = "backend " + std::string(backend),
-                       .got = "an operator it has no kernel for"});
+                       .got = "an operator it has no kernel for",
+                       .hint = (*found)->runs_on(DeviceKind::kCpu)
+                                   ? ""
+                                   : "copy the operands to the CPU, where every operator runs"});
   return KernelChoice{*found, kernels.front()};
 }
 

@@ -56,6 +56,16 @@ class FakeDevice final : public DeviceRuntime {
     blocks_.erase(memory);
   }
 
+  Expected<void> check_memory(int device, const void* memory) override {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [first, block] : blocks_) {
+      const auto* begin = static_cast<const char*>(first);
+      if (memory < begin || memory >= begin + block.bytes) continue;
+      if (block.device == device) return {};
+      return elsewhere("memory of cuda:" + std::to_string(block.device), device);
+    }
+    return elsewhere("memory of the CPU", device);
+  }
   Expected<void> copy(void* to, const Device& to_device, const void* from,
                       const Device& from_device, size_t bytes, void* stream) override {
     const bool host = to_device.kind == DeviceKind::kCpu || from_device.kind == DeviceKind::kCpu;
@@ -109,6 +119,11 @@ class FakeDevice final : public DeviceRuntime {
     return make_error({.code = ErrorCode::kInvalidArgument,
                        .argument = "device",
                        .got = "cuda:" + std::to_string(device)});
+  }
+  static Error elsewhere(std::string got, int device) {
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .got = std::move(got),
+                       .allowed = "memory of cuda:" + std::to_string(device)});
   }
   void protect(int how) {
     for (auto& [memory, block] : blocks_) mprotect(memory, block.bytes, how);

@@ -241,12 +241,89 @@ TEST(ApiError, CallsThatAreNotCalls) {
 TEST(ApiError, Devices) {
   Spoiled s;
   s.w.device = NEREID_CUDA;
-  s.expect(NEREID_INVALID_ARGUMENT, "w", "cuda", "the other operands");
+  s.expect(NEREID_INVALID_ARGUMENT, "w", "memory of cuda:0", "memory of cpu, where 'x' is");
   s.w.device = 9;
   s.expect(NEREID_INVALID_ARGUMENT, "w", "9", "cpu");
   s.x.device = s.w.device = s.out.device = NEREID_CUDA;
+  s.w.device_index = 1;
+  s.expect(NEREID_INVALID_ARGUMENT, "w", "memory of cuda:1", "memory of cuda:0, where 'x' is");
+  s.w.device_index = -1;
+  s.expect(NEREID_INVALID_ARGUMENT, "w", "device_index -1", "0 or more");
+  s.w.device_index = 0;
   s.call.backend = "cpu";
-  EXPECT_EQ(nereid_run(nullptr, &s.call), NEREID_UNSUPPORTED) << nereid_last_error()->message;
+  s.expect(NEREID_UNSUPPORTED, "device of the operands", "cuda:0", "cpu, as the backend is cpu");
+}
+
+// Where no GPU answers, CUDA operands are refused with the reason and the CPU goes on.
+TEST(ApiError, NoGpu) {
+  int32_t count = -1;
+  const nereid_status asked = nereid_device_count(NEREID_CUDA, &count);
+  if (asked == NEREID_OK && count > 0) GTEST_SKIP() << "this machine has a CUDA device";
+  EXPECT_EQ(count, 0);
+  const std::string why = nereid_last_error()->message;
+  Spoiled s;
+  s.x.device = s.w.device = s.out.device = NEREID_CUDA;
+  ASSERT_NE(nereid_run(nullptr, &s.call), NEREID_OK);
+  if (asked != NEREID_OK) {
+    EXPECT_NE(std::string(nereid_last_error()->message).find(why), why.npos)
+        << nereid_last_error()->message;
+  }
+  void* memory = &s;
+  EXPECT_NE(nereid_device_allocate(NEREID_CUDA, 0, 64, &memory), NEREID_OK);
+  EXPECT_EQ(memory, nullptr);
+  EXPECT_NE(nereid_copy(&s.x, &s.out), NEREID_OK);
+  EXPECT_NE(nereid_stream_synchronize(NEREID_CUDA, 0, nullptr), NEREID_OK);
+  nereid_device_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_NE(nereid_describe_device(NEREID_CUDA, 0, &info), NEREID_OK);
+  nereid_device_release(NEREID_CUDA, 0, nullptr);
+  const char* text = nullptr;
+  ASSERT_EQ(nereid_explain(nullptr, &s.call, &text), NEREID_OK);
+  EXPECT_NE(std::string(text).find("cuda: "), std::string::npos) << text;
+  s.x.device = s.w.device = s.out.device = NEREID_CPU;
+  EXPECT_EQ(nereid_run(nullptr, &s.call), NEREID_OK) << nereid_last_error()->message;
+}
+
+TEST(ApiError, DeviceFunctions) {
+  int32_t count = 0;
+  EXPECT_EQ(nereid_device_count(NEREID_CPU, &count), NEREID_OK);
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(nereid_device_count(static_cast<nereid_device>(7), &count), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_device_count(NEREID_CPU, nullptr), NEREID_INVALID_ARGUMENT);
+  void* memory = nullptr;
+  EXPECT_EQ(nereid_device_allocate(NEREID_CUDA, -1, 64, &memory), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_device_allocate(NEREID_CPU, 0, 64, nullptr), NEREID_INVALID_ARGUMENT);
+  ASSERT_EQ(nereid_device_allocate(NEREID_CPU, 0, 64, &memory), NEREID_OK);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 64, 0u);
+  nereid_device_release(NEREID_CPU, 0, memory);
+  nereid_device_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(nereid_describe_device(NEREID_CPU, 0, &info), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_stream_synchronize(NEREID_CPU, 0, nullptr), NEREID_OK);
+}
+
+TEST(ApiError, Copies) {
+  Spoiled s;
+  EXPECT_EQ(nereid_copy(&s.x, &s.out), NEREID_OK) << nereid_last_error()->message;
+  const auto expect = [](nereid_status got, nereid_status status, const char* part) {
+    EXPECT_EQ(got, status);
+    EXPECT_NE(std::string(nereid_last_error()->message).find(part), std::string::npos)
+        << nereid_last_error()->message;
+  };
+  expect(nereid_copy(nullptr, &s.out), NEREID_INVALID_ARGUMENT, "from: nereid_tensor");
+  expect(nereid_copy(&s.x, &s.w), NEREID_SHAPE_MISMATCH, "to: got shape");
+  expect(nereid_copy(&s.x, &s.x), NEREID_OVERLAP, "overlaps 'from'");
+  s.out.flags = NEREID_READ_ONLY;
+  expect(nereid_copy(&s.x, &s.out), NEREID_INVALID_ARGUMENT, "read-only");
+  s.out.flags = 0;
+  s.out.dtype = NEREID_BF16;
+  expect(nereid_copy(&s.x, &s.out), NEREID_UNSUPPORTED_DTYPE, "to: got bf16, allowed: f32");
+  s.out.dtype = NEREID_F32;
+  s.out.data = nullptr;
+  expect(nereid_copy(&s.x, &s.out), NEREID_INVALID_ARGUMENT, "a null pointer");
+  const int64_t strides[] = {1, 2};
+  s.x.strides = strides;
+  expect(nereid_copy_on(&s.x, &s.out, nullptr), NEREID_SHAPE_MISMATCH, "a contiguous tensor");
 }
 
 TEST(ApiError, Plans) {

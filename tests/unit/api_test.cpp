@@ -271,7 +271,7 @@ TEST(Api, ExplainNamesEveryBackend) {
   const std::string text = call.explain();
   for (const auto& backend : nereid::backends()) {
     EXPECT_TRUE(backend.available || !backend.reason.empty());
-    EXPECT_NE(text.find(backend.name + " "), std::string::npos) << text;
+    EXPECT_NE(text.find(" " + backend.name), std::string::npos) << text;
   }
   EXPECT_NE(text.find("* cpu"), std::string::npos) << text;
 }

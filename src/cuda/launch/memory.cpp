@@ -59,6 +59,26 @@ Expected<Device> device_of(const void* pointer) {
   return on_device ? Device{DeviceKind::kCuda, attributes.device} : Device{};
 }
 
+Expected<void> check_memory(int device, const void* pointer) {
+  cudaPointerAttributes attributes{};
+  NRD_CUDA_TRY(cudaPointerGetAttributes(&attributes, pointer));
+  const bool own = attributes.type == cudaMemoryTypeDevice && attributes.device == device;
+  const bool mapped =
+      attributes.type == cudaMemoryTypeManaged ||
+      (attributes.type == cudaMemoryTypeHost && attributes.devicePointer == pointer);
+  if (own || mapped) return {};
+  int any = 0;
+  if (attributes.type == cudaMemoryTypeUnregistered)
+    NRD_CUDA_TRY(cudaDeviceGetAttribute(&any, cudaDevAttrPageableMemoryAccess, device));
+  if (any) return {};
+  return make_error({.code = ErrorCode::kInvalidArgument,
+                     .got = attributes.type == cudaMemoryTypeDevice
+                                ? fmt::format("memory of cuda:{}", attributes.device)
+                                : "memory of the CPU",
+                     .allowed = fmt::format("memory of cuda:{}", device),
+                     .hint = "copy it there, or say where it lies"});
+}
+
 Expected<void*> allocate_device(size_t bytes, int device) {
   if (bytes == 0) return nullptr;
   Expected<DeviceScope> scope = DeviceScope::enter(device);

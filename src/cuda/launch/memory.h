@@ -36,6 +36,10 @@ Expected<MemoryLeft> memory_left(int device);
 // that of the device it was last asked for on.
 Expected<Device> device_of(const void* pointer);
 
+// An error that names where it lies unless kernels of the device, which is the current one, can use
+// it: memory of its own, managed or pinned memory, and any host memory where the machine allows it.
+Expected<void> check_memory(int device, const void* pointer);
+
 // Device memory, 256-byte aligned, given back when it goes out of scope. Zero bytes give null.
 class DeviceMemory {
  public:
