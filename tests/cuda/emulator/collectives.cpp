@@ -99,7 +99,7 @@ const Words* exchange(unsigned mask, const char* kind, const Words& words) {
     e = &t.warp->exchanges.back();
   }
   if (e->arrived == 0) e->kind = kind;
-  if (std::strcmp(e->kind, kind) != 0)
+  if (e->kind != kind && std::strcmp(e->kind, kind) != 0)
     fail(std::string(kind) + " meets " + e->kind + " of other lanes of the warp");
   const uint64_t round = e->round;
   e->values[round % 2][static_cast<size_t>(t.lane)] = words;

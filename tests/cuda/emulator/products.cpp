@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // tests/cuda/emulator/products.cpp: what tensor cores compute.
-#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
+#include <vector>
 
 #include "emulator/mma_sync.h"
 #include "emulator/tma.h"
@@ -23,6 +24,26 @@ struct Product {
 };
 
 namespace {
+
+// All values of the narrow types, decoded once.
+const std::array<float, 256> kE4m3Values = [] {
+  std::array<float, 256> all{};
+  for (size_t i = 0; i < all.size(); i++) {
+    __nv_fp8_e4m3 x;
+    x.__x = static_cast<unsigned char>(i);
+    all[i] = static_cast<float>(x);
+  }
+  return all;
+}();
+const std::vector<float> kF16Values = [] {
+  std::vector<float> all(1 << 16);
+  for (size_t i = 0; i < all.size(); i++) {
+    __half_raw raw;
+    raw.x = static_cast<unsigned short>(i);
+    all[i] = __half2float(__half(raw));
+  }
+  return all;
+}();
 
 constexpr int kGroup = 128;  // threads
 constexpr int kRows = 64, kDepth = 32;
@@ -48,7 +69,7 @@ void read_tile(const Block& block, uint64_t descriptor, int rows, float* values)
       const uint32_t address =
           tile_address(descriptor, static_cast<uint32_t>(row), static_cast<uint32_t>(k));
       const auto* codes = static_cast<const unsigned char*>(shared_pointer(block, address, 16));
-      for (int i = 0; i < 16; i++) values[row * kDepth + k + i] = e4m3_value(codes[i]);
+      for (int i = 0; i < 16; i++) values[row * kDepth + k + i] = kE4m3Values[codes[i]];
     }
   }
 }
@@ -94,11 +115,27 @@ ProductQueue& queue_of(Thread& t) {
   return t.block->warpgroups[static_cast<size_t>(t.index / kGroup)];
 }
 
-template <class T>
-T value_at(const unsigned char* bytes, int i) {
-  T x;
-  std::memcpy(static_cast<void*>(&x), bytes + static_cast<size_t>(i) * sizeof(T), sizeof x);
-  return x;
+// All values of a type of few bits, decoded once.
+int decode_values(MmaType type, const unsigned char* bytes, float* values) {
+  if (type == MmaType::kE4M3) {
+    for (int i = 0; i < 32; i++) values[i] = kE4m3Values[bytes[i]];
+    return 32;
+  }
+  for (int i = 0; i < 16; i++) {
+    uint16_t word;
+    std::memcpy(&word, bytes + 2 * i, 2);
+    values[i] = type == MmaType::kF16 ? kF16Values[word] : std::bit_cast<float>(word << 16);
+  }
+  return 16;
+}
+
+// In eight chains, which the compiler turns into vectors.
+float dot(const float* a, const float* b, int count) {
+  float sums[8] = {};
+  for (int i = 0; i < count; i += 8) {
+    for (int j = 0; j < 8; j++) sums[j] += a[i + j] * b[i + j];
+  }
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
 }  // namespace
@@ -145,7 +182,7 @@ void wgmma_wait(int groups) {
   execute_until(*t.block, queue, end);
 }
 
-void mma_m16n8(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], DotProduct dot) {
+void mma_m16n8(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], MmaType type) {
   Words own;
   std::memcpy(own.of.data(), a, 16);
   std::memcpy(own.of.data() + 2, b, 8);
@@ -164,43 +201,13 @@ void mma_m16n8(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], Do
       }
     }
   }
-  for (int i = 0; i < 4; i++) d[i] = static_cast<float>(d[i] + dot(rows[i / 2], columns[i % 2]));
-}
-
-double dot_f16(const unsigned char* a, const unsigned char* b) {
-  double sum = 0;
-  for (int i = 0; i < 16; i++)
-    sum += static_cast<double>(__half2float(value_at<__half>(a, i))) *
-           static_cast<double>(__half2float(value_at<__half>(b, i)));
-  return sum;
-}
-
-double dot_bf16(const unsigned char* a, const unsigned char* b) {
-  double sum = 0;
-  for (int i = 0; i < 16; i++)
-    sum += static_cast<double>(__bfloat162float(value_at<__nv_bfloat16>(a, i))) *
-           static_cast<double>(__bfloat162float(value_at<__nv_bfloat16>(b, i)));
-  return sum;
-}
-
-double dot_e4m3(const unsigned char* a, const unsigned char* b) {
-  double sum = 0;
-  for (int i = 0; i < 32; i++)
-    sum += static_cast<double>(e4m3_value(a[i])) * static_cast<double>(e4m3_value(b[i]));
-  return sum;
-}
-
-float e4m3_value(unsigned char code) {
-  static const std::array<float, 256> values = [] {
-    std::array<float, 256> all{};
-    for (int i = 0; i < 256; i++) {
-      __nv_fp8_e4m3 x;
-      x.__x = static_cast<unsigned char>(i);
-      all[static_cast<size_t>(i)] = static_cast<float>(x);
-    }
-    return all;
-  }();
-  return values[code];
+  float x[2][32], y[2][32];
+  int count = 0;
+  for (int i = 0; i < 2; i++) {
+    count = decode_values(type, rows[i], x[i]);
+    decode_values(type, columns[i], y[i]);
+  }
+  for (int i = 0; i < 4; i++) d[i] += dot(x[i / 2], y[i % 2], count);
 }
 
 }  // namespace nrd::cuda::emulator
