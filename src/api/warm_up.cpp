@@ -29,9 +29,12 @@ Expected<void> warm_up_case(Context& context, const Op& op, DType dtype) {
                                        .optional = {}});
   if (!desc) return desc.error();
   for (OperandDesc& operand : desc->operands) operand.constant = false;
-  const std::string_view scoped = thread_backend();
+  const std::string_view scoped = thread_backend(), name = scoped.empty() ? "cpu" : scoped;
   const std::shared_lock lock(registry_mutex());
-  Expected<KernelChoice> choice = context.registry().select(scoped.empty() ? "cpu" : scoped, *desc);
+  Expected<Backend*> backend = context.registry().find_backend(name);
+  if (!backend) return backend.error();
+  if (!(*backend)->runs_on(DeviceKind::kCpu)) desc->device = {DeviceKind::kCuda, 0};
+  Expected<KernelChoice> choice = context.registry().select(name, *desc);
   if (!choice) return choice.error();
   const std::vector<void*> none(desc->operands.size(), nullptr);
   Expected<std::unique_ptr<PreparedKernel>> prepared = choice->kernel->prepare(*desc, none);

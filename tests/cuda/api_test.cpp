@@ -384,6 +384,11 @@ TEST_F(CudaApi, PlansRunInStreams) {
              "a multiple of 256 bytes");
 }
 
+TEST_F(CudaApi, KernelsAreWarmedUp) {
+  const auto scope = nereid::use_backend("cuda");
+  EXPECT_NO_THROW(nereid::warm_up({"silu", "rms_norm"}, {nereid::bf16}));
+}
+
 TEST_F(CudaApi, ShapesAreInferredWithoutTouchingMemory) {
   const TensorView x(nullptr, nereid::bf16, {3, 8}, kGpu);
   nereid::Call call("softmax");

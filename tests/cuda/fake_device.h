@@ -22,7 +22,9 @@ namespace nrd::testing {
 
 class FakeDevice final : public DeviceRuntime {
  public:
-  explicit FakeDevice(int devices = 1) : devices_(devices) {}
+  // Emulated kernels run when they are launched: for them memory is open all the time.
+  explicit FakeDevice(int devices = 1, bool is_open = false)
+      : devices_(devices), closed_(is_open ? kOpen : PROT_NONE) {}
   ~FakeDevice() override {
     for (auto& [memory, block] : blocks_) munmap(memory, block.bytes);
   }
@@ -43,7 +45,7 @@ class FakeDevice final : public DeviceRuntime {
                          .got = std::to_string(bytes) + " bytes",
                          .allowed = std::to_string(capacity) + " free"});
     const size_t pages = (bytes + kPage - 1) / kPage * kPage;
-    void* memory = mmap(nullptr, pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = mmap(nullptr, pages, closed_, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     blocks_[memory] = {pages, device};
     allocations++;
     return memory;
@@ -109,6 +111,7 @@ class FakeDevice final : public DeviceRuntime {
 
  private:
   static constexpr size_t kPage = 4096;
+  static constexpr int kOpen = PROT_READ | PROT_WRITE;
   struct MemoryBlock {
     size_t bytes = 0;
     int device = 0;
@@ -138,12 +141,12 @@ class FakeDevice final : public DeviceRuntime {
       if (at.first == device) run_locked(queue);
   }
   void run_locked(Queue& queue) {
-    protect(PROT_READ | PROT_WRITE);
+    protect(kOpen);
     for (const std::function<void()>& work : std::exchange(queue, {})) work();
-    protect(PROT_NONE);
+    protect(closed_);
   }
 
-  const int devices_;
+  const int devices_, closed_;
   std::mutex mutex_;
   std::map<void*, MemoryBlock> blocks_;
   std::map<std::pair<int, void*>, Queue> queues_;
