@@ -7,6 +7,8 @@
 // one that is given, makes the tensor maps and starts one kernel.
 #pragma once
 
+#include <driver_types.h>
+
 #include <string>
 
 #include "base/dtype.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/cuda/launch/fp8_gemm_place.h: c where no product writes it: its columns are not contiguous, or
-// there is nothing to sum up.
+// src/cuda/launch/fp8_gemm_place.h: c where no product writes it: its columns are not contiguous,
+// or there is nothing to sum up.
 #pragma once
 
 #include <driver_types.h>
