@@ -20,9 +20,8 @@ __device__ __forceinline__ void gather_codes(const char* from, int count, uint32
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     words[i] = 0;
-#pragma unroll
-    for (int byte = 0; byte < 4; byte++) {
-      if (i * 4 + byte >= count) continue;
+#pragma unroll 1
+    for (int byte = 0; byte < min(4, count - i * 4); byte++) {
       uint32_t code;
       load_words<1, Touch::kOften>(from + i * 4 + byte, &code);
       words[i] |= code << (byte * 8);

@@ -2,11 +2,12 @@
 // src/cuda/kernels/fp8_portable_stream.cuh: up to 16 rows of a, as fast as the codes of b arrive.
 //
 // Work: block x owns 32 columns of c, block y a part of k. The 8 warps of a block take turns with
-// blocks of 128 of k: each reads 32 rows of b times 128 bytes, every byte once and 16 a lane, the
-// eight lanes of a row side by side. Fragments are built from registers as they arrive: which word
-// of k a lane holds does not matter to a sum, and a is read the same way.
-// Registers: 8 loads of b and 4 of a in flight (12 KB a warp and more than 64 KB a multiprocessor),
-// 16 sums, 16 totals. Shared memory: the totals of the warps, 16 KB.
+// blocks of 128 of k: each reads 32 rows of b times 128 bytes, every byte once, 16 a lane, four
+// lanes side by side on a row. Fragments are built from registers as they arrive: which word of k a
+// lane holds does not matter to a sum, and a is read the same way.
+// Registers: 8 loads of b and 4 of a in flight (6 KB a warp; with two blocks on a multiprocessor up
+// to 96 KB, three times what the memory of an H200 needs), 16 sums, 16 totals. Shared memory: the
+// totals of the warps, 16 KB.
 // Bound: reading b. a (at most 16 x k) is read once a block, from L2.
 // Order of a sum: 128 of k inside the tensor core, warp w adds blocks w, w + 8, ... in f32 in that
 // order, then the totals of warps 0 to 7 are added in order, then the parts of k.
@@ -30,21 +31,6 @@ struct StreamWords {
   uint32_t words[2][4];
 };
 
-// `left` bytes of k from `from` on (0 and less: none); what lies behind is zero.
-template <Touch kTouch>
-__device__ __forceinline__ StreamWords stream_load(const char* from, int left, bool aligned) {
-  StreamWords out;
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
-    const int count = left - half * 64;
-    if (aligned && count >= 16)
-      load_words<16, kTouch>(from + half * 64, out.words[half]);
-    else
-      gather_codes(from + half * 64, count, out.words[half]);
-  }
-  return out;
-}
-
 struct StreamProduct {
   using Sums = float[kStreamAcross][4];
 
@@ -52,6 +38,7 @@ struct StreamProduct {
   int m, n, k;
   int group, turn;  // lane = 4 * group + turn: a row of a and of b, and what it takes of 128 bytes
   int first_column;
+  bool aligned;
 
   __device__ __forceinline__ explicit StreamProduct(const Fp8GemmArgs& a)
       : args(a),
@@ -60,26 +47,43 @@ struct StreamProduct {
         k(static_cast<int>(a.k)),
         group(static_cast<int>(threadIdx.x) % 32 / 4),
         turn(static_cast<int>(threadIdx.x) % 4),
-        first_column(static_cast<int>(blockIdx.x) * kStreamColumns) {}
+        first_column(static_cast<int>(blockIdx.x) * kStreamColumns),
+        aligned(rows_aligned(a.a, a.a_row) && rows_aligned(a.b, a.b_row)) {}
 
-  template <Touch kTouch>
-  __device__ __forceinline__ StreamWords load_row(const void* matrix, int64_t stride, int row,
-                                                  int rows, int block) const {
-    const int at = block * kScaleBlock + turn * 16;
-    const bool aligned = rows_aligned(matrix, stride);
-    const char* from = static_cast<const char*>(matrix);
-    if (row >= rows) return stream_load<kTouch>(from, 0, aligned);
-    return stream_load<kTouch>(from + row * stride + at, k - at, aligned);
+  // What lies behind the last row is not stored: any codes do for it.
+  __device__ __forceinline__ const char* address(const void* matrix, int64_t stride, int row,
+                                                 int rows, int block) const {
+    return static_cast<const char*>(matrix) + min(row, rows - 1) * stride + block * kScaleBlock +
+           turn * 16;
+  }
+
+  // Calls load(words, address) for everything that a lane takes of a block of k.
+  template <class Load>
+  __device__ __forceinline__ void load_block(int block, StreamWords (&a)[2],
+                                             StreamWords (&b)[kStreamAcross],
+                                             const Load& load) const {
+#pragma unroll
+    for (int j = 0; j < kStreamAcross; j++)
+      load(b[j], address(args.b, args.b_row, first_column + j * 8 + group, n, block));
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+      load(a[half], address(args.a, args.a_row, half * 8 + group, m, block));
   }
 
   __device__ __forceinline__ void multiply_block(int block, Sums& sums) const {
     StreamWords a[2], b[kStreamAcross];
-#pragma unroll
-    for (int j = 0; j < kStreamAcross; j++)
-      b[j] = load_row<Touch::kOnce>(args.b, args.b_row, first_column + j * 8 + group, n, block);
-#pragma unroll
-    for (int half = 0; half < 2; half++)
-      a[half] = load_row<Touch::kOften>(args.a, args.a_row, half * 8 + group, m, block);
+    const int left = k - block * kScaleBlock - turn * 16;
+    if (aligned && (block + 1) * kScaleBlock <= k) {
+      load_block(block, a, b, [](StreamWords& to, const char* from) {
+        load_words<16, Touch::kOnce>(from, to.words[0]);
+        load_words<16, Touch::kOnce>(from + 64, to.words[1]);
+      });
+    } else {
+      load_block(block, a, b, [&](StreamWords& to, const char* from) {
+        gather_codes(from, left, to.words[0]);
+        gather_codes(from + 64, left - 64, to.words[1]);
+      });
+    }
 #pragma unroll
     for (int half = 0; half < 2; half++) {
 #pragma unroll

@@ -223,7 +223,7 @@ struct TileProduct {
 };
 
 template <int kTileM, bool kPromoted>
-__global__ void __launch_bounds__(kTileThreads)
+__global__ void __launch_bounds__(kTileThreads, 1)
     fp8_gemm_portable_tile(const Fp8GemmArgs args, float* parts) {
   using Product = TileProduct<kTileM>;
   constexpr int kAhead = Product::Shape::kStages - 1;
