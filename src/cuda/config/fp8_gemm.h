@@ -3,17 +3,67 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace nrd::cuda {
 
+// How the partial sums of the tensor cores become f32 sums. kFast: at the end. kPrecise: every 128
+// of k. kBlock: every 128 of k, times the scales of the blocks.
+enum class Fp8Sums : int32_t { kFast, kPrecise, kBlock };
+
+// One instantiation. A tile has `rows` x `cols` elements, two warpgroups take half of the rows each
+// in pieces of 64. Swapped, b (the weights) gives the rows and a (few tokens) the columns.
+struct Fp8Kernel {
+  Fp8Sums sums;
+  bool swapped;
+  int rows, cols;
+  int stages;   // slots of 128 of k in the ring
+  int buffers;  // pieces of the result that wait for TMA, a warpgroup
+};
+
+// Whether blocks can share the k of a tile: their sums must fit beside each other's.
+constexpr bool may_cut_k(const Fp8Kernel& kernel) { return kernel.rows * kernel.cols <= 128 * 256; }
+
 // Which operand the two blocks of a cluster have in common: each loads half of it for both.
-enum class Fp8Share : int32_t { kNothing, kA, kB };
+enum class Fp8Share : int32_t { kNothing, kRows, kCols };
 
 struct Fp8GemmConfig {
-  int kernel = 0;                       // number in the list of instantiations
+  int kernel = 0;                       // number in fp8_kernels()
   Fp8Share share = Fp8Share::kNothing;  // clusters of two unless nothing is shared
-  int raster = 8;                       // rows of tiles that are walked together
-  bool overlap = false;                 // starts while the kernel in front of it ends
+  int raster = 8;                       // rows of spans that are walked together
+  int lag = 0;                          // blocks of k that the second warpgroup is behind
+  int cut_rounds = 0;   // the last so many rounds of spans are cut along k, evenly for all blocks
+  bool overlap = true;  // starts while the kernel in front of it ends
 };
+
+struct Fp8GemmShape {
+  int64_t m = 0, n = 0, k = 0;
+  Fp8Sums sums = Fp8Sums::kPrecise;
+  bool whole_k = false;  // no cuts along k
+  int multiprocessors = 132;
+};
+
+// How a configuration lies over a shape. A span is one tile, or the two neighbours of a cluster.
+// Clusters take whole spans in turn for `whole_rounds` rounds; the blocks of k of the other spans
+// are dealt out evenly, units_each to every cluster and one more to the first units_extra.
+struct Fp8GemmGrid {
+  int cluster = 1, clusters = 1;
+  int span_rows = 0, span_cols = 0, k_blocks = 0;
+  int whole_rounds = 0, cut_spans = 0, units_each = 0, units_extra = 0;
+};
+
+std::span<const Fp8Kernel> fp8_kernels();
+// Whether the kernel has the sums that the shape asks for; promoted sums are good for fast ones.
+bool can_run(const Fp8Kernel& kernel, const Fp8GemmShape& shape);
+// Halves of a shared operand are whole groups of eight rows.
+bool can_share(const Fp8Kernel& kernel, Fp8Share share);
+Fp8GemmGrid lay_out(const Fp8GemmConfig& config, const Fp8GemmShape& shape);
+// The model behind the choice: the time of a launch in cycles.
+double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape);
+// A pure function of the shape: the configuration with the shortest estimate.
+Fp8GemmConfig choose_fp8_gemm(const Fp8GemmShape& shape);
+// All that can run the shape, raster and overlap as chosen: what a benchmark walks through.
+std::vector<Fp8GemmConfig> all_fp8_gemm_configs(const Fp8GemmShape& shape);
 
 }  // namespace nrd::cuda

@@ -4,11 +4,13 @@
 
 namespace nrd::cuda {
 
+extern const Fp8GemmKernels fp8_gemm_kernels_sm90;
 extern const PlaceKernels place_kernels_sm80, place_kernels_sm90;
 extern const PortableGemmKernels portable_gemm_kernels_sm80;
 
 const KernelTables& tables_sm90() {
   static const KernelTables tables{
+      .fp8_gemm = &fp8_gemm_kernels_sm90,
       .place = &place_kernels_sm90,
   };
   return tables;

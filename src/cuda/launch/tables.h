@@ -14,11 +14,13 @@ namespace nrd::cuda {
 #define NRD_CUDA_JOIN(a, b) NRD_CUDA_JOIN_(a, b)
 #define NRD_CUDA_TABLE(type, name) extern const type NRD_CUDA_JOIN(name, NRD_CUDA_TARGET)
 
+struct Fp8GemmKernels;
 struct PlaceKernels;
 struct PortableGemmKernels;
 
 // Null where a target has no such kernels.
 struct KernelTables {
+  const Fp8GemmKernels* fp8_gemm = nullptr;  // wgmma
   const PlaceKernels* place = nullptr;
   const PortableGemmKernels* portable_gemm = nullptr;
 };

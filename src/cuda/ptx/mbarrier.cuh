@@ -44,12 +44,14 @@ __device__ __forceinline__ void mbarrier_arrive(Barrier* barrier) {
 }
 
 // One arrival on the barrier at the same place in block `rank` of the cluster (the own one too).
+// Orders no other accesses across blocks (that would wait for all of this thread's writes): it is
+// for saying that TMA may overwrite what wgmma has read.
 __device__ __forceinline__ void mbarrier_arrive_at(Barrier* barrier, uint32_t rank) {
   asm volatile(
       "{\n"
       ".reg .b32 remote;\n"
       "mapa.shared::cluster.u32 remote, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
       "}" ::"r"(shared_address(barrier)),
       "r"(rank)
       : "memory");

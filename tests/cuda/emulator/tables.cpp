@@ -7,11 +7,13 @@
 
 namespace nrd::cuda {
 
+extern const Fp8GemmKernels fp8_gemm_kernels_emulated;
 extern const PlaceKernels place_kernels_emulated;
 extern const PortableGemmKernels portable_gemm_kernels_emulated;
 
 const KernelTables& tables_emulated() {
   static const KernelTables tables{
+      .fp8_gemm = &fp8_gemm_kernels_emulated,
       .place = &place_kernels_emulated,
   };
   return tables;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// src/cuda/config/fp8_gemm.cpp: a model of a launch, and the search for its shortest time.
+#include "cuda/config/fp8_gemm.h"
+
+#include <algorithm>
+
+#include "cuda/config/fp8_gemm_kernels.h"
+
+namespace nrd::cuda {
+namespace {
+
+// Of Hopper, in bytes a cycle. L2 gives a multiprocessor 64 and all of them about 6150; memory
+// gives 4.3 TB/s at 1.75 GHz to all, and one multiprocessor alone hardly more than 24.
+constexpr double kL2ToOne = 64, kL2ToAll = 6150, kMemoryToOne = 24, kMemoryToAll = 2400;
+constexpr double kSharedRead = 128;
+// Cycles: from the launch to the first product, and from the last to the end of a tile's store (a
+// part grows with the tile).
+constexpr double kStart = 3000, kFinish = 600, kFinishPerElement = 1.0 / 64;
+// What promotion and block scales cost on top of the products that they hide behind.
+constexpr double kPromotion = 1.05, kBlockScaling = 1.08;
+// A part of k that is shorter is not worth its way through memory.
+constexpr int kLeastUnits = 4;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Of the tiles' rows and columns, as the kernel sees them.
+int64_t rows_of(const Fp8Kernel& kernel, const Fp8GemmShape& s) {
+  return kernel.swapped ? s.n : s.m;
+}
+int64_t cols_of(const Fp8Kernel& kernel, const Fp8GemmShape& s) {
+  return kernel.swapped ? s.m : s.n;
+}
+
+// One instruction reads 64 rows of one operand and all columns of the other from shared memory.
+double instruction_cycles(const Fp8Kernel& kernel) {
+  const double read = (64.0 + kernel.cols) * 32 / kSharedRead;
+  return std::max(kernel.cols / 2.0, read);
+}
+
+double block_cycles(const Fp8Kernel& kernel, const Fp8GemmConfig& config, const Fp8GemmShape& s) {
+  double multiply = kernel.rows / 64.0 * 4 * instruction_cycles(kernel);
+  if (kernel.sums == Fp8Sums::kPrecise) multiply *= kPromotion;
+  if (kernel.sums == Fp8Sums::kBlock) multiply *= kBlockScaling;
+  // What lies outside the operands costs no traffic.
+  double rows = static_cast<double>(std::min<int64_t>(kernel.rows, rows_of(kernel, s)));
+  double cols = static_cast<double>(std::min<int64_t>(kernel.cols, cols_of(kernel, s)));
+  if (config.share == Fp8Share::kRows) rows /= 2;
+  if (config.share == Fp8Share::kCols) cols /= 2;
+  const double fill = (rows + cols) * 128 / std::min(kL2ToOne, kL2ToAll / s.multiprocessors);
+  return std::max(multiply, fill);
+}
+
+// The height of a band of spans whose operands, for one round, take the least of L2.
+int choose_raster(const Fp8Kernel& kernel, Fp8Share share, const Fp8GemmGrid& grid) {
+  const int height = kernel.rows * (share == Fp8Share::kCols ? 2 : 1);
+  const int width = kernel.cols * (share == Fp8Share::kRows ? 2 : 1);
+  int best = 1;
+  int64_t least = INT64_MAX;
+  for (int raster = 1; raster <= std::min(grid.span_rows, 32); raster++) {
+    const int64_t edge = raster * height + ceil_div(grid.clusters, raster) * width;
+    if (edge < least) best = raster, least = edge;
+  }
+  return best;
+}
+
+template <class Visit>
+void for_each_config(const Fp8GemmShape& shape, Visit visit) {
+  for (int i = 0; i < kFp8KernelCount; i++) {
+    const Fp8Kernel& kernel = kFp8Kernels[i];
+    if (!can_run(kernel, shape)) continue;
+    for (Fp8Share share : {Fp8Share::kNothing, Fp8Share::kRows, Fp8Share::kCols}) {
+      if (!can_share(kernel, share)) continue;
+      Fp8GemmConfig config{.kernel = i, .share = share};
+      config.raster = choose_raster(kernel, share, lay_out(config, shape));
+      visit(config);
+      if (!may_cut_k(kernel) || shape.whole_k) continue;
+      for (config.cut_rounds = 1; config.cut_rounds <= 2; config.cut_rounds++) visit(config);
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const Fp8Kernel> fp8_kernels() { return kFp8Kernels; }
+
+bool can_run(const Fp8Kernel& kernel, const Fp8GemmShape& shape) {
+  if (kernel.sums == shape.sums) return true;
+  return shape.sums == Fp8Sums::kFast && kernel.sums == Fp8Sums::kPrecise;
+}
+
+bool can_share(const Fp8Kernel& kernel, Fp8Share share) {
+  if (share == Fp8Share::kNothing) return true;
+  return (share == Fp8Share::kRows ? kernel.rows : kernel.cols) % 16 == 0;
+}
+
+Fp8GemmGrid lay_out(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
+  const Fp8Kernel& kernel = kFp8Kernels[config.kernel];
+  Fp8GemmGrid grid;
+  grid.cluster = config.share == Fp8Share::kNothing ? 1 : 2;
+  const int most = std::max(1, shape.multiprocessors / grid.cluster);
+  const int64_t rows = ceil_div(rows_of(kernel, shape), kernel.rows);
+  const int64_t cols = ceil_div(cols_of(kernel, shape), kernel.cols);
+  grid.span_rows = static_cast<int>(config.share == Fp8Share::kCols ? ceil_div(rows, 2) : rows);
+  grid.span_cols = static_cast<int>(config.share == Fp8Share::kRows ? ceil_div(cols, 2) : cols);
+  grid.k_blocks = static_cast<int>(ceil_div(shape.k, 128));
+  const int spans = grid.span_rows * grid.span_cols;
+  const int rounds = static_cast<int>(ceil_div(spans, most));
+  grid.whole_rounds = std::max(0, rounds - config.cut_rounds);
+  grid.clusters = std::min(most, std::max(1, spans));
+  if (config.cut_rounds == 0) return grid;
+  grid.cut_spans = spans - grid.whole_rounds * most;
+  const int units = grid.cut_spans * grid.k_blocks;
+  grid.clusters = most;
+  if (grid.whole_rounds == 0) grid.clusters = std::clamp(units / kLeastUnits, 1, most);
+  grid.units_each = units / grid.clusters;
+  grid.units_extra = units % grid.clusters;
+  return grid;
+}
+
+double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
+  const Fp8Kernel& kernel = kFp8Kernels[config.kernel];
+  const Fp8GemmGrid grid = lay_out(config, shape);
+  const double block = block_cycles(kernel, config, shape);
+  const double elements = static_cast<double>(kernel.rows) * kernel.cols;
+  const double finish = kFinish + elements * kFinishPerElement;
+  double busy = grid.whole_rounds * (grid.k_blocks * block + finish);
+  if (grid.cut_spans > 0) {
+    const int units = grid.units_each + (grid.units_extra > 0 ? 1 : 0);
+    const double fetch = elements * 4 / std::min(kL2ToOne, kL2ToAll / shape.multiprocessors);
+    const double tiles = static_cast<double>(units) / grid.k_blocks;
+    busy += units * block + (tiles + 1) * finish + 2 * fetch;
+  }
+  const double bytes = static_cast<double>((shape.m + shape.n) * shape.k + shape.m * shape.n * 2);
+  const double readers = std::min(shape.multiprocessors, grid.clusters * grid.cluster);
+  const double memory = bytes / std::min(kMemoryToAll, kMemoryToOne * readers);
+  // Where both are close neither hides the other altogether.
+  return kStart + std::max(busy, memory) + 0.1 * std::min(busy, memory);
+}
+
+Fp8GemmConfig choose_fp8_gemm(const Fp8GemmShape& shape) {
+  Fp8GemmConfig best;
+  double least = -1;
+  for_each_config(shape, [&](const Fp8GemmConfig& config) {
+    const double cycles = estimate_cycles(config, shape);
+    if (least < 0 || cycles < least) best = config, least = cycles;
+  });
+  return best;
+}
+
+std::vector<Fp8GemmConfig> all_fp8_gemm_configs(const Fp8GemmShape& shape) {
+  std::vector<Fp8GemmConfig> all;
+  for_each_config(shape, [&](const Fp8GemmConfig& config) { all.push_back(config); });
+  return all;
+}
+
+}  // namespace nrd::cuda

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// src/cuda/config/fp8_gemm_kernels.h: the instantiations of fp8_gemm, and why each is there.
+#pragma once
+
+#include "cuda/config/fp8_gemm.h"
+
+namespace nrd::cuda {
+
+// Why these widths. What a tile costs grows with its area, what it moves with its edges, and the
+// last round of tiles leaves multiprocessors idle: 132 of them want tile counts just below a
+// multiple of 132. 256 and 128 wide tiles do that for powers of two (512 tiles = 3.9 rounds), 176
+// and 88 for multiples of 11264, 160 for 5120, 192 for multiples of 6144, 112 for 7168 and 14336.
+// Registers limit the area: 232 a thread hold 64 x 176 sums twice over or 128 x 176 once; promoted
+// sums need a second set for one piece of 64 rows.
+//
+// Stages and buffers fill the 227 KB of shared memory. Three stages of 1024 cycles cover the
+// latency of memory; what is left goes to buffers, so that a tile's store needs fewer waits.
+inline constexpr Fp8Kernel kFp8Kernels[] = {
+    // Fast: 128 x 256 has the longest instruction (m64n256); 256 high tiles move fewest bytes.
+    {Fp8Sums::kFast, false, 128, 256, 4, 2},
+    {Fp8Sums::kFast, false, 256, 128, 4, 2},
+    {Fp8Sums::kFast, false, 256, 160, 3, 3},
+    {Fp8Sums::kFast, false, 256, 176, 3, 3},
+    {Fp8Sums::kFast, false, 128, 192, 4, 2},
+    {Fp8Sums::kFast, false, 128, 176, 5, 2},
+    {Fp8Sums::kFast, false, 128, 128, 6, 2},
+    // Precise: 256 x 128 adds up 64 of its 128 rows at a time; wider tiles have one piece.
+    {Fp8Sums::kPrecise, false, 256, 128, 4, 2},
+    {Fp8Sums::kPrecise, false, 128, 192, 4, 2},
+    {Fp8Sums::kPrecise, false, 128, 176, 5, 2},
+    {Fp8Sums::kPrecise, false, 128, 160, 5, 2},
+    {Fp8Sums::kPrecise, false, 128, 128, 6, 2},
+    // Up to 128 tokens and a little more: one column of tiles streams the weights through.
+    {Fp8Sums::kPrecise, false, 128, 112, 6, 2},
+    {Fp8Sums::kPrecise, false, 128, 88, 7, 2},
+    {Fp8Sums::kPrecise, false, 128, 64, 8, 1},
+    // Blocks: a tile lies within 128 columns, which share their scales of b.
+    {Fp8Sums::kBlock, false, 256, 128, 4, 2},
+    {Fp8Sums::kBlock, false, 128, 128, 6, 2},
+    {Fp8Sums::kBlock, false, 128, 64, 8, 1},
+    // Up to 64 tokens: the weights are the side of 64 rows, as many tokens as there are the other.
+    {Fp8Sums::kPrecise, true, 128, 8, 11, 1},
+    {Fp8Sums::kPrecise, true, 128, 16, 10, 1},
+    {Fp8Sums::kPrecise, true, 128, 32, 9, 1},
+    {Fp8Sums::kPrecise, true, 128, 64, 8, 1},
+    {Fp8Sums::kBlock, true, 128, 8, 11, 1},
+    {Fp8Sums::kBlock, true, 128, 16, 10, 1},
+    {Fp8Sums::kBlock, true, 128, 32, 9, 1},
+    {Fp8Sums::kBlock, true, 128, 64, 8, 1},
+};
+inline constexpr int kFp8KernelCount = sizeof(kFp8Kernels) / sizeof(kFp8Kernels[0]);
+static_assert(kFp8KernelCount <= 30);
+
+}  // namespace nrd::cuda

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// src/cuda/kernels/fp8_gemm.cuh: products of e4m3 codes by Hopper's tensor cores.
+//
+// Work. Blocks stay for the whole launch, one a multiprocessor, alone or in clusters of two, and
+// take tiles of c as fp8_gemm_schedule.cuh says. Of a block's three warpgroups the first brings
+// data: one thread starts the TMA copies of a ring of stages (128 of k each), one warp fetches the
+// vectors of a tile (scales, bias), two more the scales of blocks. The other two multiply: each has
+// half of the tile's rows, in pieces of 64.
+//
+// Registers. 168 a thread at launch; the first warpgroup goes down to 40 (or 24), the others take
+// 232 (240): the f32 sums of the tile (up to 192) and, where sums are promoted, one more set for a
+// piece. Shared memory: fp8_gemm_tile.cuh.
+//
+// Bound. 8192 operations a clock and multiprocessor. A 128 x 256 tile needs 48 KB a stage of 1024
+// cycles, 47 bytes a cycle; in a cluster of two, one operand in common, 31. Tiles for few tokens
+// are bound by the memory that holds the weights instead: every byte is read once, 100 KB and more
+// are on their way to each multiprocessor.
+//
+// Order of sums. A product of 32 of k is summed by the tensor core. Fast: these are added in the
+// order of k in its accumulator. Precise and block: four of them, then f32 additions in the order
+// of k. A tile whose k is cut has one such sum a part; the parts are added in the order of k.
+// Nothing depends on timing.
+#pragma once
+
+#include "cuda/kernels/fp8_gemm_parts.cuh"
+#include "cuda/kernels/fp8_gemm_produce.cuh"
+#include "cuda/kernels/fp8_gemm_store.cuh"
+#include "cuda/launch/fp8_gemm.h"
+#include "cuda/launch/launch.cuh"
+
+namespace nrd::cuda::NRD_CUDA_TARGET {
+
+// Both splits of the 3 x 168 registers of three threads, one of each warpgroup.
+template <class T>
+constexpr bool kIsTight = T::kPieces* T::kSums > 160;
+template <class T>
+constexpr int kProducerRegisters = kIsTight<T> ? 24 : 40;
+template <class T>
+constexpr int kConsumerRegisters = kIsTight<T> ? 240 : 232;
+constexpr int kWarps = 4;  // of a warpgroup
+
+template <class T>
+__device__ __forceinline__ void init_barriers(Shared<T> shared, int cluster) {
+  for (int i = 0; i < T::kStages; i++) {
+    mbarrier_init(shared.full(i), 1);
+    mbarrier_init(shared.empty(i), kConsumers * kWarps * cluster);
+  }
+  mbarrier_init(shared.vectors_full(), 1);
+  mbarrier_init(shared.vectors_empty(), kConsumers * kWarps);
+  for (int i = 0; i < T::kScaleSlots; i++) {
+    mbarrier_init(shared.scales_full(i), 2);
+    mbarrier_init(shared.scales_empty(i), kConsumers * kWarps);
+  }
+  mbarrier_init_fence();
+}
+
+template <class T>
+__device__ __forceinline__ void produce(const Fp8GemmParams& params, Shared<T> shared, int rank) {
+  const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
+  if (warp == 0) {
+    if (elect_one()) produce_tiles<T>(params, shared, rank);
+    __syncwarp();
+  } else if (warp == 1) {
+    produce_vectors<T>(params, shared, rank, static_cast<int>(threadIdx.x) % 32);
+  } else if constexpr (T::kBlockScales) {
+    produce_block_scales<T>(params, shared, rank, static_cast<int>(threadIdx.x) - 64);
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void store(const Fp8GemmParams& params, const Consumer<T>& consumer,
+                                      const Work& work, const float (&sums)[T::kPieces][T::kSums]) {
+  switch (params.c_type) {
+    case Fp8Out::kF32: return Store<T, f32>(params, consumer, work).run(sums);
+    case Fp8Out::kF16: return Store<T, f16>(params, consumer, work).run(sums);
+    case Fp8Out::kBF16: return Store<T, bf16>(params, consumer, work).run(sums);
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void consume(const Fp8GemmParams& params, Shared<T> shared, int index,
+                                        int rank) {
+  Consumer<T> consumer(shared, index, params);
+  Schedule schedule(params, rank);
+  Ring<1> turn;
+  Work work;
+  float sums[T::kPieces][T::kSums];
+  while (schedule.next(work)) {
+    multiply<T>(consumer, sums, work.k_end - work.k_begin);
+    mbarrier_wait(shared.vectors_full(), turn.parity, "consumer of vectors", 0);
+    if (Parts<T>(params, consumer, work, rank).gather(sums)) store<T>(params, consumer, work, sums);
+    __syncwarp();
+    if (consumer.lane == 0) mbarrier_arrive(shared.vectors_empty());
+    turn.next();
+  }
+  if (consumer.warp == 0 && elect_one()) tma_store_wait_read<0>();
+}
+
+// An Fp8Kernel member by member: nvcc takes no struct as the argument of a kernel's template.
+template <Fp8Sums kSums, bool kSwapped, int kRows, int kCols, int kStages, int kBuffers>
+__global__ void __launch_bounds__((1 + kConsumers) * kGroupThreads, 1)
+    fp8_gemm_kernel(const __grid_constant__ Fp8GemmParams params) {
+  using T = Tile<Fp8Kernel{kSums, kSwapped, kRows, kCols, kStages, kBuffers}>;
+  const Shared<T> shared{shared_memory()};
+  const int rank = params.cluster > 1 ? static_cast<int>(cluster_rank()) : 0;
+  if (threadIdx.x == 0) {
+    init_barriers<T>(shared, params.cluster);
+    tma_prefetch(&params.row_codes);
+    tma_prefetch(&params.col_codes);
+    if (!params.store_by_threads) tma_prefetch(&params.out);
+  }
+  if (params.cluster > 1) {
+    cluster_sync();
+  } else {
+    __syncthreads();
+  }
+  wait_for_previous_kernel();
+  allow_next_kernel();
+  const int group = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / kGroupThreads, 0);
+  if (group == 0) {
+    registers_release<kProducerRegisters<T>>();
+    produce<T>(params, shared, rank);
+  } else {
+    registers_request<kConsumerRegisters<T>>();
+    consume<T>(params, shared, group - 1, rank);
+  }
+  // No block may end while the other still sends to it or counts on its barriers.
+  if (params.cluster > 1) cluster_sync();
+}
+
+template <int kNumber>
+cudaError_t start_fp8_gemm(const Fp8GemmLaunch& call, Stream stream) {
+  constexpr Fp8Kernel k = kFp8Kernels[kNumber];
+  const LaunchShape shape{
+      .grid = {static_cast<unsigned>(call.params.clusters * call.params.cluster), 1, 1},
+      .block = {(1 + kConsumers) * kGroupThreads, 1, 1},
+      .shared_bytes = Tile<k>::kSharedBytes,
+      .cluster = call.params.cluster,
+      .overlaps = call.overlap,
+      .stream = stream};
+  return launch(fp8_gemm_kernel<k.sums, k.swapped, k.rows, k.cols, k.stages, k.buffers>, shape,
+                call.params);
+}
+
+// The kernels of one file: those with these sums. kernels/fp8_gemm.cu knows all files.
+template <Fp8Sums kSums, bool kSwapped, int... kIndex>
+cudaError_t start_one_of(const Fp8GemmLaunch& call, Stream stream,
+                         std::integer_sequence<int, kIndex...>) {
+  cudaError_t code = cudaErrorInvalidValue;
+  auto try_one = [&]<int kNumber>() {
+    constexpr Fp8Kernel kKernel = kFp8Kernels[kNumber];
+    if constexpr (kKernel.sums == kSums && kKernel.swapped == kSwapped)
+      if (call.kernel == kNumber) code = start_fp8_gemm<kNumber>(call, stream);
+  };
+  (try_one.template operator()<kIndex>(), ...);
+  return code;
+}
+
+cudaError_t start_fp8_fast(const Fp8GemmLaunch& call, Stream stream);
+cudaError_t start_fp8_precise(const Fp8GemmLaunch& call, Stream stream);
+cudaError_t start_fp8_block(const Fp8GemmLaunch& call, Stream stream);
+cudaError_t start_fp8_swapped(const Fp8GemmLaunch& call, Stream stream);
+
+}  // namespace nrd::cuda::NRD_CUDA_TARGET

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// tests/cuda/fp8_gemm_test.cpp: the wgmma kernels of fp8_gemm, every one in every way of running
+// it.
+#include "cuda/launch/fp8_gemm.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cuda/launch/tables.h"
+#include "fp8_product.h"
+
+namespace nrd::cuda {
+namespace {
+
+std::string name_of(const Fp8GemmConfig& config) {
+  const Fp8Kernel& k = fp8_kernels()[static_cast<size_t>(config.kernel)];
+  const char* const sums[] = {"fast", "precise", "block"};
+  return fmt::format("{}{} {}x{} share {} cut {}", sums[static_cast<int>(k.sums)],
+                     k.swapped ? " swapped" : "", k.rows, k.cols, static_cast<int>(config.share),
+                     config.cut_rounds);
+}
+
+const Fp8Kernel& kernel_of(const Fp8GemmConfig& config) {
+  return fp8_kernels()[static_cast<size_t>(config.kernel)];
+}
+
+class Fp8Gemm : public TargetTest {
+ protected:
+  void SetUp() override {
+    TargetTest::SetUp();
+    if (!IsSkipped() && !HasFailure() && target().target.kernels->fp8_gemm == nullptr)
+      GTEST_SKIP() << "no wgmma";
+  }
+
+  // With the chosen configuration where none is given.
+  Fp8Engine engine(const Fp8GemmConfig* config = nullptr, bool whole_k = false) const {
+    return [=, this](const Fp8GemmArgs& given) -> Expected<void> {
+      Fp8GemmArgs args = given;
+      args.config = config;
+      args.whole_k = whole_k;
+      DeviceBuffer workspace(target(), fp8_gemm_workspace_bytes(args));
+      workspace.fill(0xa7);
+      NRD_TRY(launch_fp8_gemm(*target().target.kernels->fp8_gemm, args, workspace.data(), nullptr));
+      NRD_TRY(finish(target()));
+      if (const auto guards = workspace.check_guards(); !guards)
+        return make_error({.code = ErrorCode::kInternal, .got = guards.message()});
+      return {};
+    };
+  }
+
+  // Rows of codes are padded to what TMA takes.
+  static Fp8Product padded(Fp8Product p) {
+    p.a_padding = p.b_padding = (16 - p.k % 16) % 16;
+    return p;
+  }
+
+  ::testing::AssertionResult right(const Fp8Product& product, const Fp8GemmConfig& config) const {
+    Fp8Product p = padded(product);
+    const Fp8Sums sums = kernel_of(config).sums;
+    p.fast = sums == Fp8Sums::kFast;
+    p.scales = sums == Fp8Sums::kBlock ? Fp8Scales::kBlock : Fp8Scales::kVector;
+    ::testing::AssertionResult result = product_is_right(target(), p, engine(&config));
+    if (!result) result << "\n" << name_of(config);
+    return result;
+  }
+
+  ::testing::AssertionResult right(const Fp8Product& product) const {
+    return product_is_right(target(), padded(product), engine());
+  }
+};
+
+// Every kernel, with nothing shared, each side shared, and k cut where it can be.
+std::vector<Fp8GemmConfig> every_config() {
+  std::vector<Fp8GemmConfig> all;
+  for (int i = 0; i < static_cast<int>(fp8_kernels().size()); i++) {
+    const Fp8Kernel& kernel = fp8_kernels()[static_cast<size_t>(i)];
+    for (Fp8Share share : {Fp8Share::kNothing, Fp8Share::kRows, Fp8Share::kCols}) {
+      if (!can_share(kernel, share)) continue;
+      for (int cut = 0; cut <= (may_cut_k(kernel) ? 1 : 0); cut++)
+        all.push_back({.kernel = i, .share = share, .raster = 2, .cut_rounds = cut});
+    }
+  }
+  return all;
+}
+
+// A size that needs a bit more than `tiles` whole tiles of the kernel.
+Fp8Product product_of(const Fp8GemmConfig& config, int64_t row_tiles, int64_t col_tiles,
+                      int64_t k) {
+  const Fp8Kernel& kernel = kernel_of(config);
+  const int64_t rows = kernel.rows * row_tiles + 9, cols = kernel.cols * col_tiles + 3;
+  return {.m = kernel.swapped ? cols : rows, .n = kernel.swapped ? rows : cols, .k = k};
+}
+
+// The ladder: integers show any wrong sum, one-hot rows show which element went where.
+TEST_P(Fp8Gemm, SumsIntegersExactly) {
+  for (const Fp8GemmConfig& config : every_config()) {
+    Fp8Product p = product_of(config, 1, 1, 272);
+    p.data = Fp8Data::kIntegers;
+    EXPECT_TRUE(right(p, config));
+  }
+}
+
+TEST_P(Fp8Gemm, PicksRowsOfB) {
+  for (const Fp8GemmConfig& config : every_config()) {
+    if (config.share != Fp8Share::kNothing || config.cut_rounds > 0) continue;
+    Fp8Product p = product_of(config, 0, 1, 144);
+    p.data = Fp8Data::kOneHot;
+    EXPECT_TRUE(right(p, config));
+  }
+}
+
+TEST_P(Fp8Gemm, IsTheProductOfDequantisedInputs) {
+  for (const Fp8GemmConfig& config : every_config()) {
+    if (config.share == Fp8Share::kRows) continue;
+    Fp8Product p = product_of(config, 0, 1, 400);
+    p.bias = true;
+    p.scales_turned = config.share == Fp8Share::kNothing;
+    EXPECT_TRUE(right(p, config));
+  }
+}
+
+// The ring goes round, clusters and rounds follow each other, whatever the order of warps.
+TEST_P(Fp8Gemm, SurvivesAnyOrder) {
+  const uint64_t seeds = target().is_emulated() ? 2 : 1;
+  for (const Fp8GemmConfig& given : every_config()) {
+    const Fp8Kernel& kernel = kernel_of(given);
+    const bool has_two_pieces = kernel.rows == 256 && kernel.cols == 128;
+    if (!has_two_pieces && kernel.cols > 64) continue;  // the others are the same code
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+      const SeedScope order(seed);
+      Fp8GemmConfig config = given;
+      config.lag = static_cast<int>(seed % 3);
+      Fp8Product p =
+          product_of(config, kernel.rows == 128 ? 2 : 1, 1, 128 * (kernel.stages + 2) - 40);
+      p.data = Fp8Data::kIntegers;
+      p.c_dtype = DType::kBF16;
+      p.seed = seed;
+      EXPECT_TRUE(right(p, config)) << "seed " << seed;
+    }
+  }
+}
+
+// One block's parts come in any order, and are added up in one.
+TEST_P(Fp8Gemm, CutsGiveTheSameBitsInAnyOrder) {
+  for (const Fp8GemmConfig& config : every_config()) {
+    const Fp8Kernel& kernel = kernel_of(config);
+    if (config.cut_rounds == 0 || kernel.cols > 64) continue;
+    Fp8Product p = padded(product_of(config, 1, 0, 128 * 11 + 16));
+    p.scales = kernel.sums == Fp8Sums::kBlock ? Fp8Scales::kBlock : Fp8Scales::kVector;
+    std::vector<char> first;
+    for (uint64_t seed = 0; seed < (target().is_emulated() ? 6u : 2u); seed++) {
+      const SeedScope order(seed);
+      const Expected<std::vector<char>> bytes = product_bytes(target(), p, engine(&config));
+      ASSERT_TRUE(bytes) << bytes.error().message();
+      if (seed == 0) first = *bytes;
+      EXPECT_EQ(*bytes, first) << name_of(config) << " seed " << seed;
+    }
+  }
+}
+
+TEST_P(Fp8Gemm, TakesAnySize) {
+  for (int64_t m : {1, 7, 63, 65, 127, 129, 200})
+    for (int64_t n : {1, 7, 65, 129, 200}) EXPECT_TRUE(right({.m = m, .n = n, .k = 144}));
+  for (int64_t k : {1, 16, 48, 127, 128, 272, 600})
+    for (bool fast : {false, true})
+      for (int64_t m : {5, 130}) EXPECT_TRUE(right({.m = m, .n = 72, .k = k, .fast = fast}));
+  for (int64_t k : {16, 130, 272})
+    for (int64_t m : {1, 9, 40, 65, 150})
+      EXPECT_TRUE(right({.m = m, .n = 137, .k = k, .scales = Fp8Scales::kBlock}));
+  EXPECT_TRUE(right({.m = 0, .n = 8, .k = 16}));
+  EXPECT_TRUE(right({.m = 8, .n = 0, .k = 16}));
+}
+
+// A width that leaves a narrower piece, one that does not, and the transposed form.
+std::vector<Fp8GemmConfig> forms_of_stores() {
+  std::vector<Fp8GemmConfig> all;
+  for (const Fp8GemmConfig& config : every_config()) {
+    const Fp8Kernel& kernel = kernel_of(config);
+    if (config.share != Fp8Share::kNothing || config.cut_rounds > 0) continue;
+    const bool is_wanted = kernel.swapped
+                               ? kernel.cols <= 16
+                               : kernel.cols == 88 || kernel.cols == 160 || kernel.cols == 128;
+    if (is_wanted) all.push_back(config);
+  }
+  return all;
+}
+
+TEST_P(Fp8Gemm, WritesEveryDtypeWithBias) {
+  for (const Fp8GemmConfig& config : forms_of_stores())
+    for (DType c : {DType::kF32, DType::kF16, DType::kBF16}) {
+      Fp8Product p = product_of(config, 0, 1, 48);
+      p.c_dtype = c;
+      p.c_padding = (8 - p.n % 8) % 8;
+      p.bias = true;
+      p.bias_dtype =
+          c == DType::kF16 ? DType::kBF16 : (c == DType::kF32 ? DType::kF16 : DType::kF32);
+      p.bias_step = c == DType::kF16 ? 3 : 1;
+      p.one_scale = c == DType::kBF16;
+      EXPECT_TRUE(right(p, config));
+    }
+}
+
+TEST_P(Fp8Gemm, StoresAnywhereWithTheSameBits) {
+  for (const Fp8GemmConfig& config : forms_of_stores())
+    for (DType c : {DType::kF32, DType::kBF16}) {
+      Fp8Product aligned = padded(product_of(config, 0, 1, 48));
+      aligned.c_dtype = c;
+      aligned.c_padding = (8 - aligned.n % 8) % 8;
+      aligned.fast = kernel_of(config).sums == Fp8Sums::kFast;
+      if (kernel_of(config).sums == Fp8Sums::kBlock) aligned.scales = Fp8Scales::kBlock;
+      Fp8Product anywhere = aligned;
+      anywhere.c_padding += 1;
+      anywhere.c_misalignment = byte_size(c);
+      const auto one = product_bytes(target(), aligned, engine(&config));
+      const auto other = product_bytes(target(), anywhere, engine(&config));
+      ASSERT_TRUE(one) << one.error().message();
+      ASSERT_TRUE(other) << other.error().message();
+      EXPECT_EQ(*one, *other) << name_of(config);
+    }
+}
+
+TEST_P(Fp8Gemm, PassesNanOn) {
+  for (int64_t m : {3, 70})
+    for (bool fast : {false, true})
+      EXPECT_TRUE(right({.m = m, .n = 40, .k = 160, .data = Fp8Data::kNan, .fast = fast}));
+}
+
+// Whole sums have the same bits for any number of rows beside them.
+TEST_P(Fp8Gemm, WholeSumsDoNotDependOnOtherRows) {
+  const Fp8Product many{.m = 70, .n = 40, .k = 304};
+  Fp8Product few = many;
+  few.m = 3;
+  const auto all = product_bytes(target(), many, engine(nullptr, true));
+  const auto some = product_bytes(target(), few, engine(nullptr, true));
+  ASSERT_TRUE(all) << all.error().message();
+  ASSERT_TRUE(some) << some.error().message();
+  EXPECT_TRUE(std::equal(some->begin(), some->end(), all->begin()));
+}
+
+TEST_P(Fp8Gemm, SaysWhatItCannotRead) {
+  auto message = [&](Fp8GemmArgs args) {
+    args.m = args.n = args.k = 16;
+    const auto done = launch_fp8_gemm(*target().target.kernels->fp8_gemm, args, nullptr, nullptr);
+    return done ? std::string() : done.error().message();
+  };
+  const auto* odd = reinterpret_cast<const void*>(uintptr_t{0x1008});
+  EXPECT_NE(message({.a = odd, .a_row = 16, .b_row = 16}).find("fp8_gemm: a"), std::string::npos);
+  EXPECT_NE(message({.a_row = 16, .b_row = 24}).find("fp8_gemm: b"), std::string::npos);
+}
+
+// Only where a device makes it bearable: every kernel over several rounds of tiles.
+TEST_P(Fp8Gemm, RunsLargeProducts) {
+  if (target().is_emulated()) GTEST_SKIP() << "too slow without a device";
+  for (const Fp8GemmConfig& config : every_config()) {
+    Fp8Product p{.m = kernel_of(config).swapped ? 50 : 1300, .n = 1400, .k = 2880};
+    p.data = config.share == Fp8Share::kRows ? Fp8Data::kNormal : Fp8Data::kIntegers;
+    p.c_dtype = DType::kBF16;
+    EXPECT_TRUE(right(p, config));
+  }
+}
+
+NRD_ON_EVERY_TARGET(Fp8Gemm);
+
+// The chooser needs no target.
+
+TEST(Fp8GemmChoice, DealsOutEveryBlockOfKOnce) {
+  for (int64_t m : {1, 64, 128, 500, 4096})
+    for (int64_t n : {1, 256, 2880, 11264})
+      for (Fp8Sums sums : {Fp8Sums::kFast, Fp8Sums::kPrecise, Fp8Sums::kBlock}) {
+        const Fp8GemmShape shape{.m = m, .n = n, .k = 4096, .sums = sums};
+        for (const Fp8GemmConfig& config : all_fp8_gemm_configs(shape)) {
+          const Fp8GemmGrid grid = lay_out(config, shape);
+          const int64_t whole = grid.span_rows * grid.span_cols - grid.cut_spans;
+          const int64_t most = int64_t{grid.whole_rounds} * grid.clusters;
+          EXPECT_TRUE(grid.cut_spans > 0 ? whole == most : whole <= most) << name_of(config);
+          EXPECT_GT(whole, int64_t{grid.whole_rounds - 1} * grid.clusters) << name_of(config);
+          EXPECT_EQ(int64_t{grid.units_each} * grid.clusters + grid.units_extra,
+                    int64_t{grid.cut_spans} * grid.k_blocks);
+          EXPECT_LE(grid.clusters * grid.cluster, shape.multiprocessors);
+        }
+      }
+}
+
+TEST(Fp8GemmChoice, KeepsToTheRules) {
+  for (int64_t m : {1, 16, 128, 2048}) {
+    Fp8GemmShape shape{.m = m, .n = 2048, .k = 8192};
+    EXPECT_NE(kernel_of(choose_fp8_gemm(shape)).sums, Fp8Sums::kFast);
+    shape.whole_k = true;
+    EXPECT_EQ(choose_fp8_gemm(shape).cut_rounds, 0);
+    shape.sums = Fp8Sums::kBlock;
+    EXPECT_EQ(kernel_of(choose_fp8_gemm(shape)).sums, Fp8Sums::kBlock);
+  }
+  EXPECT_TRUE(kernel_of(choose_fp8_gemm({.m = 8, .n = 4096, .k = 4096})).swapped);
+  EXPECT_FALSE(kernel_of(choose_fp8_gemm({.m = 4096, .n = 4096, .k = 4096})).swapped);
+}
+
+}  // namespace
+}  // namespace nrd::cuda
