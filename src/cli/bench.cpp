@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -23,12 +24,15 @@ struct BenchFlags {
 
 bool has_kernel(const Backend& backend, const std::vector<CaseSpec>& cases) {
   for (const CaseSpec& spec : cases)
-    if (Expected<const Op*> op = find_op(spec.op); op && !backend.kernels(**op).empty())
+    if (Expected<const Op*> op = find_op(spec.op);
+        op && backend.runs_on(spec.device.kind) && !backend.kernels(**op).empty())
       return true;
   return false;
 }
 
-// "gemm m=512;n=512;k=512 f32 b=kn": operator, shape, dtype, options; # begins a comment.
+// "gemm m=512;n=512;k=512 f32 b=kn": operator, shape, dtype, options; # begins a comment. Options
+// of the command line that begin with device, threads, cache, regime or data stand for a line too:
+// "regime=both".
 std::vector<CaseSpec> read_cases(const std::string& path, const CaseOptions& defaults) {
   std::ifstream file(path);
   if (!file) fail(kUsage, fmt::format("--cases: '{}' cannot be read", path));
@@ -42,7 +46,8 @@ std::vector<CaseSpec> read_cases(const std::string& path, const CaseOptions& def
     one.dtypes.clear();
     if (words >> shape) one.shapes = {shape};
     if (words >> dtype) one.dtypes = {dtype};
-    while (words >> option) one.options.push_back(option);
+    while (words >> option)
+      if (!one.take_word(option)) one.options.push_back(option);
     for (CaseSpec& spec : one.cases()) list.push_back(std::move(spec));
   }
   if (list.empty()) fail(kUsage, fmt::format("--cases: '{}' holds no case", path));
@@ -55,12 +60,15 @@ void run(Session& session, BenchFlags& flags) {
     flags.cases.op = session.register_user_ops();
   if (flags.cases.op.empty() == flags.case_file.empty())
     fail(kUsage, "bench: give an operator or --cases FILE, for example: nereid bench gemm");
+  const bool named = !flags.backends.empty();
+  follow_backends(session, split_list(flags.backends), flags.cases);
   flags.options.cases =
       flags.case_file.empty() ? flags.cases.cases() : read_cases(flags.case_file, flags.cases);
-  const bool named = !flags.backends.empty();
   flags.options.backends =
       named ? split_list(flags.backends) : default_backends(session, flags.options.cases);
   flags.options.only_capable = !named;
+  if (flags.options.backends.empty())
+    fail(kFailed, "bench: no backend here can run this; `nereid backends` says why");
   for (const std::string& name : flags.options.backends)
     if (Expected<Backend*> backend = registry.find_backend(name); !backend) fail(backend.error());
   if (!flags.baseline.empty())
@@ -86,14 +94,27 @@ bool skipped(const Results& results, const std::string& backend) {
 
 std::vector<std::string> default_backends(Session& session, const std::vector<CaseSpec>& cases) {
   std::vector<std::string> names;
-  for (Backend* backend : session.registry().backends())
-    if (backend->load() && has_kernel(*backend, cases)) names.push_back(backend->name());
+  for (Backend* backend : session.registry().backends()) {
+    const bool asked = std::any_of(cases.begin(), cases.end(), [&](const CaseSpec& spec) {
+      return backend->runs_on(spec.device.kind);
+    });
+    if (asked && backend->load() && has_kernel(*backend, cases)) names.push_back(backend->name());
+  }
   return names;
+}
+
+void follow_backends(Session& session, const std::vector<std::string>& names, CaseOptions& cases) {
+  if (!cases.device.empty() || names.empty()) return;
+  for (const std::string& name : names) {
+    Expected<Backend*> backend = session.registry().find_backend(name);
+    if (!backend || (*backend)->runs_on(DeviceKind::kCpu)) return;
+  }
+  cases.device = "cuda";
 }
 
 std::string default_baseline(const std::vector<std::string>& backends) {
   for (const std::string& name : backends)
-    if (name != "cpu" && name != "autovec" && name != "scalar") return name;
+    if (name != "cpu" && name != "autovec" && name != "scalar" && name != "cuda") return name;
   return backends.back();
 }
 

@@ -9,6 +9,8 @@ namespace nrd::cli {
 void add_bench_flags(CLI::App& verb, BenchOptions& options);
 // The backends that are here and have a kernel for one of the cases.
 std::vector<std::string> default_backends(Session& session, const std::vector<CaseSpec>& cases);
+// Backends that all belong to a device say which one is meant, where no --device does.
+void follow_backends(Session& session, const std::vector<std::string>& names, CaseOptions& cases);
 // The first peer, else the last of our own.
 std::string default_baseline(const std::vector<std::string>& backends);
 // What a skipped row means for the exit code: nothing, where nobody named the backends; a failure,

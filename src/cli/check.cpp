@@ -12,7 +12,7 @@ namespace {
 struct CheckFlags {
   CaseOptions cases;
   ReportOptions report;
-  std::string backends = "cpu";
+  std::string backends;  // empty: ours of the device
   BenchOptions options;
 };
 
@@ -54,6 +54,9 @@ void add_op(const Op& op, const CaseOptions& options, std::vector<CaseSpec>& lis
 
 void run(Session& session, CheckFlags& flags) {
   KernelRegistry& registry = session.registry();
+  follow_backends(session, split_list(flags.backends), flags.cases);
+  if (flags.backends.empty())
+    flags.backends = flags.cases.device.empty() || flags.cases.device == "cpu" ? "cpu" : "cuda";
   if (flags.cases.op == "all") {
     for (const Op& op : catalogue()) add_op(op, flags.cases, flags.options.cases);
   } else {
@@ -77,7 +80,8 @@ void add_check(CLI::App& app, Session& session) {
   verb->add_option("operator", flags->cases.op, "a name that `nereid ops` lists, or all")
       ->required();
   flags->cases.add_to(*verb, false);
-  verb->add_option("--backend", flags->backends, "a list, e.g. cpu,scalar")->capture_default_str();
+  verb->add_option("--backend", flags->backends,
+                   "a list, e.g. cpu,scalar; cpu, or cuda with --device cuda");
   verb->add_option("--timeout", flags->options.worker.timeout_s,
                    "seconds until a worker counts as hung")
       ->capture_default_str();

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/device.h"
 #include "base/env.h"
 #include "dispatch/strict.h"
 #include "workbench/backends/peers.h"
@@ -143,12 +144,32 @@ void CaseOptions::add_to(CLI::App& verb, bool timing) {
   verb.add_option("--dtype", dtypes, "f32, or one word an operand: bf16,f32->bf16; may be repeated")
       ->delimiter('\0');
   verb.add_option("--opt", options, "key=value,... attributes; b=kn; +operand")->delimiter('\0');
+  verb.add_option("--device", device, "cpu, cuda or cuda:N");
+  verb.add_option("--data", data, "normal; wide, outliers, denormal, special, constant, full")
+      ->capture_default_str();
   verb.add_option("--seed", seed, "seed of the data")->capture_default_str();
   verb.add_option("--threads", threads, "a list, e.g. 1,2")->capture_default_str();
-  if (timing)
-    verb.add_option("--cache", cache, "warm, cold or both")
-        ->check(CLI::IsMember({"warm", "cold", "both"}))
-        ->capture_default_str();
+  if (!timing) return;
+  verb.add_option("--cache", cache, "warm, cold or both; on a device cold unless said")
+      ->check(CLI::IsMember({"warm", "cold", "both"}));
+  verb.add_option("--regime", regime, "on a device: back_to_back, gapped or both")
+      ->check(CLI::IsMember({"back_to_back", "gapped", "both"}));
+}
+
+bool CaseOptions::take_word(const std::string& word) {
+  const size_t equals = word.find('=');
+  const std::string key = word.substr(0, equals);
+  const std::pair<const char*, std::string*> fields[] = {{"device", &device},
+                                                         {"threads", &threads},
+                                                         {"cache", &cache},
+                                                         {"regime", &regime},
+                                                         {"data", &data}};
+  for (const auto& [name, field] : fields) {
+    if (equals == word.npos || key != name) continue;
+    *field = word.substr(equals + 1);
+    return true;
+  }
+  return false;
 }
 
 bool takes_f64(const Op& op) {
@@ -160,36 +181,66 @@ bool takes_f64(const Op& op) {
   return any;
 }
 
+namespace {
+
+template <class T>
+T or_fail(Expected<T> value) {
+  if (!value) fail(value.error());
+  return std::move(*value);
+}
+
+int thread_count(const std::string& text) {
+  char* end = nullptr;
+  const long count = std::strtol(text.c_str(), &end, 10);
+  if (*end != 0 || count < 1)
+    fail(kUsage, fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", text));
+  return static_cast<int>(std::min(count, 1L << 20));
+}
+
+std::vector<CacheState> cache_states(const std::string& text, bool on_cpu) {
+  const std::string chosen = text.empty() ? on_cpu ? "warm" : "cold" : text;
+  std::vector<CacheState> list;
+  for (CacheState state : {CacheState::kWarm, CacheState::kCold})
+    if (chosen == "both" || chosen == word(state)) list.push_back(state);
+  if (list.empty()) fail(kUsage, fmt::format("cache: got '{}', allowed: warm, cold, both", text));
+  return list;
+}
+
+std::vector<Regime> regimes(const std::string& text, bool on_cpu) {
+  if (text == "both") return {Regime::kBackToBack, Regime::kGapped};
+  if (text.empty()) return {on_cpu ? Regime::kEager : Regime::kBackToBack};
+  return {or_fail(parse_regime(text))};
+}
+
+}  // namespace
+
 std::vector<CaseSpec> CaseOptions::cases() const {
-  Expected<const Op*> found = find_op(op);
-  if (!found) fail(found.error());
-  std::vector<std::string> shape_list = shapes.empty() ? std::vector{(*found)->shape} : shapes;
-  std::vector<std::string> dtype_list =
-      dtypes.empty() ? std::vector<std::string>{takes_f64(**found) ? "f64" : "f32"} : dtypes;
+  const Op& found = *or_fail(find_op(op));
+  const std::vector<std::string> shape_list = shapes.empty() ? std::vector{found.shape} : shapes;
+  const std::vector<std::string> dtype_list =
+      dtypes.empty() ? std::vector<std::string>{takes_f64(found) ? "f64" : "f32"} : dtypes;
+  CaseSpec spec;
+  spec.op = op;
+  spec.seed = seed;
+  spec.device = device.empty() ? Device{} : or_fail(parse_device(device));
+  spec.distribution = or_fail(parse_distribution(data));
+  for (const std::string& option : options)
+    if (Expected<void> applied = apply_options(spec, option); !applied) fail(applied.error());
+  const bool on_cpu = spec.device.kind == DeviceKind::kCpu;
   std::vector<CaseSpec> list;
   for (const std::string& shape : shape_list) {
-    auto sizes = parse_shapes(shape);
-    if (!sizes) fail(sizes.error());
-    for (const auto& one : *sizes) {
+    for (const auto& sizes : or_fail(parse_shapes(shape))) {
+      spec.request.sizes = sizes;
       for (const std::string& dtype : dtype_list) {
+        spec.request.dtypes = dtype;
         for (const std::string& count : split_list(threads)) {
-          CaseSpec spec;
-          spec.op = op;
-          spec.request.sizes = one;
-          spec.request.dtypes = dtype;
-          spec.seed = seed;
-          char* end = nullptr;
-          spec.threads = static_cast<int>(std::strtol(count.c_str(), &end, 10));
-          if (*end != 0 || spec.threads < 1)
-            fail(kUsage,
-                 fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", count));
-          for (const std::string& option : options)
-            if (Expected<void> applied = apply_options(spec, option); !applied)
-              fail(applied.error());
-          for (CacheState state : {CacheState::kWarm, CacheState::kCold}) {
-            if (cache != "both" && cache != word(state)) continue;
+          spec.threads = thread_count(count);
+          for (CacheState state : cache_states(cache, on_cpu)) {
             spec.cache = state;
-            list.push_back(spec);
+            for (Regime one : regimes(regime, on_cpu)) {
+              spec.regime = one;
+              list.push_back(spec);
+            }
           }
         }
       }

@@ -59,14 +59,19 @@ struct ReportOptions {
   void write(const nlohmann::json& document) const;
 };
 
-// --shape --dtype --opt --threads --cache --seed: a list of cases of one operator.
+// --shape --dtype --opt --device --threads --cache --regime --data --seed: a list of cases of one
+// operator. What is empty follows from the device: warm and eager on the CPU, cold and back to back
+// on another.
 struct CaseOptions {
   std::string op;
   std::vector<std::string> shapes, dtypes, options;
-  std::string threads = "1", cache = "warm";
+  std::string device, threads = "1", cache, regime, data = "normal";
   uint64_t seed = 1;
 
   void add_to(CLI::App& verb, bool timing);
+  // "device=cuda", "regime=gapped": a word of a case file that stands for an option. False when it
+  // is none of these.
+  bool take_word(const std::string& word);
   std::vector<CaseSpec> cases() const;  // ends the program on a mistake
 };
 

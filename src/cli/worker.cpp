@@ -10,9 +10,12 @@ void add_worker(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("worker", "started by bench");
   verb->group("");  // not in the help
   auto backend = std::make_shared<std::string>();
+  auto shared = std::make_shared<bool>(false);
   verb->add_option("--backend", *backend)->required();
-  verb->callback(
-      [&session, backend] { session.exit_code = worker_main(session.registry(), *backend); });
+  verb->add_flag("--shared", *shared);
+  verb->callback([&session, backend, shared] {
+    session.exit_code = worker_main(session.registry(), *backend, *shared);
+  });
 }
 
 }  // namespace nrd::cli

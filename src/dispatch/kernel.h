@@ -78,6 +78,9 @@ class Backend {
   virtual std::vector<EnvSetting> environment(const DeviceProfile&) const { return {}; }
   // Whether its kernels read and write such memory; calls with other memory never reach them.
   virtual bool runs_on(DeviceKind kind) const { return kind == DeviceKind::kCpu; }
+  // False where its kernels only move as many bytes as a case has, on memory of their own: a roof
+  // that others are measured beside.
+  virtual bool computes() const { return true; }
   // A peer is measured against; it is never chosen for a user who did not name it.
   virtual bool peer() const { return true; }
 };

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "workbench/bench_device.h"
+#include "workbench/bench_rows.h"
+
 namespace nrd {
 namespace {
 
@@ -57,18 +60,6 @@ struct Entry {
   bool timing = false;
 };
 
-Row make_row(const Case& c, const std::string& backend) {
-  Row row;
-  row.op = c.desc.op->name;
-  row.shape = c.desc.shape_text();
-  row.dtype = c.desc.dtype_text();
-  row.options = c.options_text();
-  row.backend = backend;
-  row.threads = c.spec.threads;
-  row.cache = word(c.spec.cache);
-  return row;
-}
-
 class CaseRun {
  public:
   CaseRun(const BenchOptions& options, const Case& c, Roofline& roofline)
@@ -90,18 +81,15 @@ class CaseRun {
  private:
   void end(Entry& entry, const Error& error) {
     entry.timing = false;
-    // Not able to is a skip, with its reason; anything else is an error.
-    const bool refused =
-        error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kUnsupportedDtype;
-    const bool absent = error.code == ErrorCode::kEnvironment && !entry.contender->worker();
-    entry.row.outcome = refused || absent ? Outcome::kSkipped : Outcome::kError;
-    entry.row.reason = error.message();
+    end_row(entry.row, error, !entry.contender->worker());
   }
 
   void prepare(Entry& entry) {
     Expected<Worker*> worker = entry.contender->ready();
     if (!worker) return end(entry, worker.error());
-    for (Distribution distribution : options_.distributions) {
+    const std::vector<Distribution> distributions = options_.distributions_of(case_);
+    const bool several = distributions.size() > 1;
+    for (Distribution distribution : distributions) {
       CaseSpec spec = case_.spec;
       spec.distribution = distribution;
       Expected<nlohmann::json> loaded =
@@ -110,50 +98,18 @@ class CaseRun {
       entry.row.kernel = loaded->value("kernel", "");
       entry.row.numerics = loaded->value("numerics", "");
       entry.row.isa = loaded->value("isa", "");
-      if (!check(entry, **worker, spec)) return;
+      if (check_row(entry.row, **worker, {{"do", "outputs"}}, spec, references_, several)) continue;
+      // Wrong is not slow: a user wants to see how fast the wrong one is, flagged as such.
+      entry.timing = entry.row.outcome == Outcome::kFail && !several;
+      return;
     }
     entry.row.outcome = Outcome::kPass;
     entry.timing = true;
-    if (options_.distributions.back() != Distribution::kNormal && options_.time) {
+    if (distributions.back() != case_.spec.distribution && options_.time) {
       Expected<nlohmann::json> loaded =
           (*worker)->request({{"do", "load"}, {"case", to_json(case_.spec)}});
       if (!loaded) end(entry, loaded.error());
     }
-  }
-
-  // The reference is the same for every backend: computed once a distribution.
-  Expected<Reference>& reference(const Case& c) {
-    auto found = references_.find(c.spec.distribution);
-    if (found == references_.end())
-      found = references_.emplace(c.spec.distribution, make_reference(c, available_cores())).first;
-    return found->second;
-  }
-
-  bool check(Entry& entry, Worker& worker, const CaseSpec& spec) {
-    Expected<Case> c = make_case(spec);
-    if (!c) return end(entry, c.error()), false;
-    // The worker goes first: a case that does not fit into memory ends there.
-    Expected<nlohmann::json> ran = worker.request({{"do", "outputs"}});
-    if (!ran) return end(entry, ran.error()), false;
-    Expected<Reference>& expected = reference(*c);
-    if (!expected) return end(entry, expected.error()), false;
-    Expected<std::vector<Output>> outputs = worker.outputs(*ran);
-    if (!outputs) return end(entry, outputs.error()), false;
-    RunOutputs all{.outputs = std::move(*outputs), .unwritten = ran->value("unwritten", "")};
-    Verdict verdict = check_outputs(*c, all, *expected);
-    // The figures shown are those of the first distribution, or of the one that failed.
-    if (!entry.row.accuracy || !verdict.ok) entry.row.accuracy = verdict;
-    if (verdict.ok) {
-      if (expected->sampled) entry.row.flags = {"checked on a sample of the outputs"};
-      return true;
-    }
-    entry.row.outcome = Outcome::kFail;
-    entry.row.reason = options_.distributions.size() > 1
-                           ? fmt::format("on {} data: {}", word(spec.distribution), verdict.reason)
-                           : verdict.reason;
-    // Wrong is not slow: a user wants to see how fast the wrong one is, flagged as such.
-    entry.timing = verdict.ok || options_.distributions.size() == 1;
-    return false;
   }
 
   void time_all() {
@@ -205,37 +161,8 @@ class CaseRun {
   const Case& case_;
   Roofline& roofline_;
   std::vector<Entry> entries_;
-  std::map<Distribution, Expected<Reference>> references_;
+  References references_;
 };
-
-void add_ratios(Results& results, const std::vector<Row>& rows, const std::string& baseline) {
-  const Row* base = nullptr;
-  for (const Row& row : rows)
-    if (row.backend == baseline && row.median_us) base = &row;
-  if (!base) return;
-  for (const Row& row : rows)
-    if (&row != base && row.median_us)
-      results.ratios.push_back(
-          {row.case_text(), row.backend, baseline, paired_ratio(row.slices_us, base->slices_us)});
-}
-
-// A request that is wrong in itself is one error row a backend, so that JSON tells the whole.
-std::vector<Row> error_rows(const BenchOptions& options, const CaseSpec& spec, const Error& error) {
-  std::vector<Row> rows;
-  for (const std::string& backend : options.backends) {
-    Row row;
-    row.op = spec.op;
-    for (const auto& [key, size] : spec.request.sizes)
-      row.shape += fmt::format("{}{}={}", row.shape.empty() ? "" : ",", key, size);
-    row.dtype = spec.request.dtypes;
-    row.backend = backend;
-    row.threads = spec.threads;
-    row.cache = word(spec.cache);
-    row.reason = error.message();
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
 
 }  // namespace
 
@@ -247,6 +174,7 @@ Results run_bench(KernelRegistry& registry, const BenchOptions& options, Rooflin
   const std::string baseline = options.baseline.empty() && !options.backends.empty()
                                    ? options.backends.front()
                                    : options.baseline;
+  DeviceBench devices(registry, options, roofline);
   for (size_t i = 0; i < options.cases.size(); i++) {
     Expected<Case> c = make_case(options.cases[i]);
     std::vector<Row> rows;
@@ -256,9 +184,12 @@ Results run_bench(KernelRegistry& registry, const BenchOptions& options, Rooflin
       if (options.progress)
         options.progress(c->text(),
                          static_cast<double>(i) / static_cast<double>(options.cases.size()));
-      rows = CaseRun(options, *c, roofline).run(contenders);
+      rows = c->on_device() ? devices.run(*c) : CaseRun(options, *c, roofline).run(contenders);
     }
-    add_ratios(results, rows, baseline);
+    if (c && c->on_device())
+      add_device_ratios(results, rows, baseline);
+    else
+      add_ratios(results, rows, baseline);
     std::move(rows.begin(), rows.end(), std::back_inserter(results.rows));
   }
   if (options.progress) options.progress("", 1);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "workbench/gpu_peaks.h"
 #include "workbench/result.h"
 #include "workbench/worker.h"
 
@@ -19,14 +20,19 @@ struct BenchOptions {
   bool only_capable = false;
   std::string baseline;  // ratios are formed against it; empty: the first backend
   bool time = true;      // false: accuracy only
-  // A case is checked on the first of these and timed on normal data; `check` goes through all.
-  std::vector<Distribution> distributions = {Distribution::kNormal};
+  // A case is checked on all of these, or on its own data where there are none, and timed on its
+  // own.
+  std::vector<Distribution> distributions;
   int rounds = 10;
   double slice_ms = 20;
   double case_seconds = 20;  // a backend's budget for timing one case; at least three rounds
   WorkerOptions worker;
   // Called with a line that says what is being done and how far it is (0 to 1).
   std::function<void(const std::string& what, double fraction)> progress;
+
+  std::vector<Distribution> distributions_of(const Case& c) const {
+    return distributions.empty() ? std::vector{c.spec.distribution} : distributions;
+  }
 };
 
 // Peaks of this machine, measured on the first use for a thread count and kept.
@@ -39,10 +45,15 @@ class Roofline {
   // Fills gflops, gbps, percentages, bound and flags from the median time.
   void judge(Row& row, const Case& c);
 
+  // Of the devices that cases ran on, measured in their worker.
+  std::map<std::string, GpuRoofs>& devices() { return devices_; }
+  const std::map<std::string, GpuRoofs>& devices() const { return devices_; }
+
  private:
   const Machine& machine_;
   double seconds_;
   std::map<int, MeasuredPeaks> measured_;
+  std::map<std::string, GpuRoofs> devices_;  // "cuda:0"
 };
 
 Results run_bench(KernelRegistry& registry, const BenchOptions& options, Roofline& roofline);

@@ -7,6 +7,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/device.h"
+
 namespace nrd {
 namespace {
 
@@ -25,6 +27,13 @@ int product_weight(const Desc& desc) {
   return kn ? b : -1;
 }
 
+Error unknown(std::string_view what, std::string_view got, std::string allowed) {
+  return make_error({.code = ErrorCode::kUnknownName,
+                     .argument = std::string(what),
+                     .got = fmt::format("'{}'", got),
+                     .allowed = std::move(allowed)});
+}
+
 }  // namespace
 
 std::string_view word(CacheState cache) { return cache == CacheState::kWarm ? "warm" : "cold"; }
@@ -37,8 +46,34 @@ std::string_view word(Distribution d) {
     case Distribution::kDenormal: return "denormal";
     case Distribution::kSpecial: return "special";
     case Distribution::kConstant: return "constant";
+    case Distribution::kFull: return "full";
   }
   return "normal";
+}
+
+std::string_view word(Regime regime) {
+  switch (regime) {
+    case Regime::kEager: return "eager";
+    case Regime::kBackToBack: return "back_to_back";
+    case Regime::kGapped: return "gapped";
+  }
+  return "eager";
+}
+
+Expected<Regime> parse_regime(std::string_view text) {
+  for (Regime regime : {Regime::kEager, Regime::kBackToBack, Regime::kGapped})
+    if (word(regime) == text) return regime;
+  return unknown("regime", text, "eager (on the CPU), back_to_back, gapped");
+}
+
+Expected<Distribution> parse_distribution(std::string_view text) {
+  std::string words;
+  for (Distribution d : kDistributions) {
+    if (word(d) == text) return d;
+    words += std::string(word(d)) + ", ";
+  }
+  if (word(Distribution::kFull) == text) return Distribution::kFull;
+  return unknown("data", text, words + std::string(word(Distribution::kFull)));
 }
 
 std::span<const Distribution> all_distributions() { return kDistributions; }
@@ -51,9 +86,16 @@ std::string Case::options_text() const {
 
 std::string Case::text() const {
   std::string options = options_text();
-  return fmt::format("{} {} {}{}{} threads={} {}", desc.op->name, desc.shape_text(),
-                     desc.dtype_text(), options.empty() ? "" : " ", options, spec.threads,
-                     word(spec.cache));
+  return fmt::format(
+      "{} {} {}{}{} {}", desc.op->name, desc.shape_text(), desc.dtype_text(),
+      options.empty() ? "" : " ", options,
+      conditions_text(to_string(spec.device), spec.threads, word(spec.cache), word(spec.regime)));
+}
+
+std::string conditions_text(std::string_view device, int threads, std::string_view cache,
+                            std::string_view regime) {
+  if (device.empty() || device == "cpu") return fmt::format("threads={} {}", threads, cache);
+  return fmt::format("{} {} {}", device, cache, regime);
 }
 
 Expected<Case> make_case(const CaseSpec& spec) {
@@ -67,7 +109,14 @@ Expected<Case> make_case(const CaseSpec& spec) {
                        .argument = "threads",
                        .got = fmt::format("{}", spec.threads),
                        .allowed = "1 to 4096"});
+  if ((spec.device.kind == DeviceKind::kCpu) != (spec.regime == Regime::kEager))
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .op = spec.op,
+                       .argument = "regime",
+                       .got = fmt::format("{} on {}", word(spec.regime), to_string(spec.device)),
+                       .allowed = "eager on the CPU, back_to_back or gapped on a device"});
   Case c{spec, std::move(*desc)};
+  c.desc.device = spec.device;
   const int b = product_weight(c.desc);
   if (b < 0 && spec.b_kn)
     return make_error({.code = ErrorCode::kUnknownName,
@@ -95,8 +144,10 @@ nlohmann::json to_json(const CaseSpec& spec) {
           {"attributes", attributes},
           {"optional", spec.request.optional},
           {"b_kn", spec.b_kn},
+          {"device", to_string(spec.device)},
           {"threads", spec.threads},
           {"cold", spec.cache == CacheState::kCold},
+          {"regime", word(spec.regime)},
           {"distribution", static_cast<int>(spec.distribution)},
           {"seed", spec.seed}};
 }
@@ -114,8 +165,12 @@ CaseSpec case_spec_from_json(const nlohmann::json& json) {
   }
   spec.request.optional = json.at("optional").get<std::vector<std::string>>();
   spec.b_kn = json.at("b_kn");
+  if (Expected<Device> device = parse_device(json.at("device").get<std::string>()))
+    spec.device = *device;
   spec.threads = json.at("threads");
   spec.cache = json.at("cold").get<bool>() ? CacheState::kCold : CacheState::kWarm;
+  if (Expected<Regime> regime = parse_regime(json.at("regime").get<std::string>()))
+    spec.regime = *regime;
   spec.distribution = static_cast<Distribution>(json.at("distribution").get<int>());
   spec.seed = json.at("seed");
   return spec;

@@ -13,21 +13,33 @@ namespace nrd {
 
 enum class CacheState { kWarm, kCold };
 
+// How calls follow each other. eager: on the CPU, one after the other. On a device: back_to_back,
+// one behind the other without a gap, where heat and power limit the clock; gapped, each behind a
+// pause in which the L2 is flushed.
+enum class Regime { kEager, kBackToBack, kGapped };
+
 // normal: about N(0, 1). wide: magnitudes 2^-12 to 2^12. outliers: normal, one value in 256 is
 // 64 times larger. denormal: subnormal in f32. special: normal with NaN, Inf and zeros strewn in.
-// constant: one value per operand.
-enum class Distribution { kNormal, kWide, kOutliers, kDenormal, kSpecial, kConstant };
+// constant: one value per operand. full: N(0, 1) with its tails, and operands that are 8-bit floats
+// scaled so that they fill their format, as quantised weights do; for timing, as the power that a
+// product takes depends on its data.
+enum class Distribution { kNormal, kWide, kOutliers, kDenormal, kSpecial, kConstant, kFull };
 std::string_view word(CacheState cache);
+std::string_view word(Regime regime);
+Expected<Regime> parse_regime(std::string_view text);
 std::string_view word(Distribution distribution);
-std::span<const Distribution> all_distributions();
+std::span<const Distribution> all_distributions();  // those of `check`: all but full
+Expected<Distribution> parse_distribution(std::string_view text);
 
 // As the command line and the protocol between supervisor and worker spell it.
 struct CaseSpec {
   std::string op;
   CaseRequest request;
   bool b_kn = false;  // --opt b=kn: B of a product stored row by row and not K-contiguous
+  Device device;
   int threads = 1;
   CacheState cache = CacheState::kWarm;
+  Regime regime = Regime::kEager;
   Distribution distribution = Distribution::kNormal;
   uint64_t seed = 1;
 };
@@ -38,7 +50,13 @@ struct Case {
 
   std::string options_text() const;  // of the Desc, and the layout where it is not the default
   std::string text() const;          // "gemm m=16,n=64,k=64 f32 threads=1 warm"
+  bool on_device() const { return desc.device.kind != DeviceKind::kCpu; }
 };
+
+// The end of a case's text: "threads=1 warm", or "cuda:0 cold gapped". Rows, ratios and reports
+// spell a case alike.
+std::string conditions_text(std::string_view device, int threads, std::string_view cache,
+                            std::string_view regime);
 
 Expected<Case> make_case(const CaseSpec& spec);
 

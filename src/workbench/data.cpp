@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/convert.h"
+#include "base/threads.h"
 
 namespace nrd {
 namespace {
@@ -29,122 +30,169 @@ double normal(uint64_t bits) {
   return (static_cast<double>(sum) / 65536.0 - 2.0) * 1.7320508;
 }
 
-enum class Role { kValue, kScale, kIndex, kInteger };
+// A true normal, by Box and Muller, for data whose tails matter.
+double exact_normal(uint64_t bits) {
+  const double u = (static_cast<double>(bits >> 32) + 0.5) * 0x1p-32;
+  const double v = static_cast<double>(bits & 0xffffffff) * 0x1p-32;
+  return std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);
+}
 
-// What an operand holds follows from its dtype and its name.
-struct Filler {
-  Role role = Role::kValue;
-  int64_t indices = 1;       // kIndex: how many there are to point at
-  double low = 0, high = 0;  // kInteger
-  Distribution distribution = Distribution::kNormal;
-  uint64_t key = 0;
-  double constant = 1.5;
-
-  double value(uint64_t i) const {
-    const uint64_t bits = mix(key ^ mix(i));
-    if (role == Role::kIndex) return static_cast<double>(bits % static_cast<uint64_t>(indices));
-    if (role == Role::kInteger)
-      return low + static_cast<double>(bits % static_cast<uint64_t>(high - low + 1));
-    if (role == Role::kScale) return 0.5 + static_cast<double>(bits >> 40) / (1 << 24);
-    switch (distribution) {
-      case Distribution::kNormal: return normal(bits);
-      case Distribution::kWide:
-        return std::ldexp(normal(bits), static_cast<int>(mix(bits) % 25) - 12);
-      case Distribution::kOutliers: return normal(bits) * (mix(bits) % 256 == 0 ? 64 : 1);
-      case Distribution::kDenormal: return normal(bits) * 1e-39;
-      case Distribution::kConstant: return constant;
-      case Distribution::kSpecial: return special(bits);
-    }
-    return 0;
+double special(uint64_t bits) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  switch (mix(bits) % 512) {
+    case 0: return std::numeric_limits<double>::quiet_NaN();
+    case 1: return kInf;
+    case 2: return -kInf;
+    case 3: return -0.0;
+    case 4: return 0.0;
+    default: return normal(bits);
   }
+}
 
-  static double special(uint64_t bits) {
-    constexpr double kInf = std::numeric_limits<double>::infinity();
-    switch (mix(bits) % 512) {
-      case 0: return std::numeric_limits<double>::quiet_NaN();
-      case 1: return kInf;
-      case 2: return -kInf;
-      case 3: return -0.0;
-      case 4: return 0.0;
-      default: return normal(bits);
-    }
-  }
-};
+// The largest of 30 million normal values: what a weight of an 8-bit model is scaled by.
+constexpr double kLargestNormal = 5.5;
 
-Filler make_filler(const Case& c, size_t index) {
-  const Signature& s = c.desc.signature();
-  const OperandSpec& spec = s.operands[index];
-  Filler f;
-  f.distribution = c.spec.distribution;
-  f.key = mix(c.spec.seed * 0x51ed27f5ull + index);
-  f.constant = index % 2 ? -0.75 : 1.5;  // sums of them are exact
-  const DType dtype = c.desc.operands[index].dtype;
-  if (dtype == DType::kI32) {
-    f.role = Role::kIndex;
-    f.indices = 4096;  // positions, unless they point into a table
-    std::string_view gathers = c.desc.op->gathers;
-    int table = s.find_operand(gathers.substr(0, gathers.find(' ')));
-    if (table >= 0)
-      f.indices = c.desc.operands[static_cast<size_t>(table)].sizes[0];
-    else if (spec.name == "acc")
-      f.role = Role::kInteger, f.low = -100000, f.high = 100000;
-    f.indices = std::max<int64_t>(f.indices, 1);
-  } else if (dtype == DType::kI8 || dtype == DType::kU8) {
-    f.role = Role::kInteger;
-    f.low = dtype == DType::kI8 ? -127 : 0;
-    f.high = dtype == DType::kI8 ? 127 : 255;
-  } else if (spec.name.ends_with("scale") || spec.name == "scale_in") {
-    f.role = Role::kScale;
-  }
-  return f;
+double full_range(uint64_t bits, double largest) {
+  const double value = exact_normal(bits);
+  return largest > 0 ? std::clamp(value * largest / kLargestNormal, -largest, largest) : value;
 }
 
 }  // namespace
 
-double element_value(const Case& c, size_t operand, uint64_t logical_index) {
-  return make_filler(c, operand).value(logical_index);
+OperandValues::OperandValues(const Case& c, size_t index) {
+  const Signature& s = c.desc.signature();
+  const OperandSpec& spec = s.operands[index];
+  distribution_ = c.spec.distribution;
+  key_ = mix(c.spec.seed * 0x51ed27f5ull + index);
+  constant_ = index % 2 ? -0.75 : 1.5;  // sums of them are exact
+  const DType dtype = c.desc.operands[index].dtype;
+  if (dtype == DType::kF8E4M3 || dtype == DType::kF8E5M2) largest_ = info(dtype).max;
+  if (dtype == DType::kI32) {
+    role_ = Role::kIndex;
+    indices_ = 4096;  // positions, unless they point into a table
+    std::string_view gathers = c.desc.op->gathers;
+    int table = s.find_operand(gathers.substr(0, gathers.find(' ')));
+    if (table >= 0)
+      indices_ = c.desc.operands[static_cast<size_t>(table)].sizes[0];
+    else if (spec.name == "acc")
+      role_ = Role::kInteger, low_ = -100000, high_ = 100000;
+    indices_ = std::max<int64_t>(indices_, 1);
+  } else if (dtype == DType::kI8 || dtype == DType::kU8) {
+    role_ = Role::kInteger;
+    low_ = dtype == DType::kI8 ? -127 : 0;
+    high_ = dtype == DType::kI8 ? 127 : 255;
+  } else if (spec.name.ends_with("scale") || spec.name == "scale_in") {
+    role_ = Role::kScale;
+  }
 }
 
-void fill_operand(const Case& c, size_t index, void* data) {
+double OperandValues::operator[](uint64_t i) const {
+  const uint64_t bits = mix(key_ ^ mix(i));
+  if (role_ == Role::kIndex) return static_cast<double>(bits % static_cast<uint64_t>(indices_));
+  if (role_ == Role::kInteger)
+    return low_ + static_cast<double>(bits % static_cast<uint64_t>(high_ - low_ + 1));
+  if (role_ == Role::kScale) return 0.5 + static_cast<double>(bits >> 40) / (1 << 24);
+  switch (distribution_) {
+    case Distribution::kNormal: return normal(bits);
+    case Distribution::kWide:
+      return std::ldexp(normal(bits), static_cast<int>(mix(bits) % 25) - 12);
+    case Distribution::kOutliers: return normal(bits) * (mix(bits) % 256 == 0 ? 64 : 1);
+    case Distribution::kDenormal: return normal(bits) * 1e-39;
+    case Distribution::kConstant: return constant_;
+    case Distribution::kSpecial: return special(bits);
+    case Distribution::kFull: return full_range(bits, largest_);
+  }
+  return 0;
+}
+
+double element_value(const Case& c, size_t operand, uint64_t logical_index) {
+  return OperandValues(c, operand)[logical_index];
+}
+
+namespace {
+
+// Memory in its own order (largest stride outermost), whatever the logical order is: rows along
+// the innermost axis, long ones cut into pieces.
+class Layout {
+ public:
+  explicit Layout(const OperandDesc& operand)
+      : operand_(operand),
+        logical_(contiguous_strides(operand.sizes)),
+        order_(static_cast<size_t>(operand.sizes.size())) {
+    std::iota(order_.begin(), order_.end(), 0);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](int a, int b) { return operand.strides[a] > operand.strides[b]; });
+    if (order_.empty()) return;
+    const int inner = order_.back();
+    cols_ = operand.sizes[inner];
+    step_ = operand.strides[inner];
+    logical_step_ = logical_[inner];
+    order_.pop_back();
+    for (int axis : order_) rows_ *= operand.sizes[axis];
+  }
+
+  int64_t step() const { return step_; }
+  uint64_t logical_step() const { return static_cast<uint64_t>(logical_step_); }
+  int64_t pieces() const { return rows_ * pieces_of_row(); }
+
+  struct Piece {
+    int64_t offset = 0;  // in elements
+    uint64_t logical = 0;
+    int64_t count = 0;
+  };
+  Piece piece(int64_t index) const {
+    const int64_t begin = index % pieces_of_row() * kPiece;
+    Piece p{.offset = begin * step_,
+            .logical = static_cast<uint64_t>(begin * logical_step_),
+            .count = std::min(kPiece, cols_ - begin)};
+    int64_t rest = index / pieces_of_row();
+    for (size_t d = order_.size(); d-- > 0;) {
+      const int axis = order_[d];
+      p.offset += rest % operand_.sizes[axis] * operand_.strides[axis];
+      p.logical += static_cast<uint64_t>(rest % operand_.sizes[axis] * logical_[axis]);
+      rest /= operand_.sizes[axis];
+    }
+    return p;
+  }
+
+ private:
+  static constexpr int64_t kPiece = 16384;
+  int64_t pieces_of_row() const { return (cols_ + kPiece - 1) / kPiece; }
+
+  const OperandDesc& operand_;
+  Dims logical_;
+  std::vector<int> order_;  // of the outer axes
+  int64_t rows_ = 1, cols_ = 1, step_ = 1, logical_step_ = 1;
+};
+
+}  // namespace
+
+void fill_operand(const Case& c, size_t index, void* data, int threads) {
   const OperandDesc& operand = c.desc.operands[index];
-  const Filler filler = make_filler(c, index);
-  const int rank = operand.sizes.size();
   for (int64_t size : operand.sizes)
     if (size == 0) return;
-  // Walk memory in its own order (largest stride outermost), whatever the logical order is.
-  const Dims logical = contiguous_strides(operand.sizes);
-  std::vector<int> order(static_cast<size_t>(rank));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return operand.strides[a] > operand.strides[b]; });
-  const int inner = rank ? order.back() : 0;
-  const int64_t cols = rank ? operand.sizes[inner] : 1;
-  const int64_t step = rank ? operand.strides[inner] : 1;
-  const uint64_t logical_step = rank ? static_cast<uint64_t>(logical[inner]) : 1;
+  const OperandValues source(c, index);
+  const Layout layout(operand);
   const auto bytes = static_cast<int64_t>(byte_size(operand.dtype));
-  std::vector<double> values(static_cast<size_t>(cols));
-  std::vector<char> row(static_cast<size_t>(cols * bytes));
-  int64_t rows = 1;
-  for (int d = 0; d + 1 < rank; d++) rows *= operand.sizes[order[static_cast<size_t>(d)]];
-  for (int64_t r = 0; r < rows; r++) {
-    int64_t offset = 0, rest = r;
-    uint64_t first = 0;
-    for (int d = rank - 2; d >= 0; d--) {
-      const int axis = order[static_cast<size_t>(d)];
-      offset += rest % operand.sizes[axis] * operand.strides[axis];
-      first += static_cast<uint64_t>(rest % operand.sizes[axis] * logical[axis]);
-      rest /= operand.sizes[axis];
+  parallel_for({.threads = threads}, layout.pieces(), 1, [&](int64_t begin, int64_t end) {
+    std::vector<double> values;
+    std::vector<char> packed;
+    for (int64_t at = begin; at < end; at++) {
+      const Layout::Piece piece = layout.piece(at);
+      values.resize(static_cast<size_t>(piece.count));
+      for (size_t i = 0; i < values.size(); i++)
+        values[i] = source[piece.logical + i * layout.logical_step()];
+      char* to = static_cast<char*>(data) + piece.offset * bytes;
+      if (layout.step() == 1) {
+        convert(values.data(), DType::kF64, to, operand.dtype, values.size());
+        continue;
+      }
+      packed.resize(values.size() * static_cast<size_t>(bytes));
+      convert(values.data(), DType::kF64, packed.data(), operand.dtype, values.size());
+      for (int64_t i = 0; i < piece.count; i++)
+        std::copy_n(packed.data() + i * bytes, bytes, to + i * layout.step() * bytes);
     }
-    for (size_t i = 0; i < values.size(); i++) values[i] = filler.value(first + i * logical_step);
-    char* to = static_cast<char*>(data) + offset * bytes;
-    if (step == 1) {
-      convert(values.data(), DType::kF64, to, operand.dtype, values.size());
-      continue;
-    }
-    convert(values.data(), DType::kF64, row.data(), operand.dtype, values.size());
-    for (int64_t i = 0; i < cols; i++)
-      std::copy_n(row.data() + i * bytes, bytes, to + i * step * bytes);
-  }
+  });
 }
 
 }  // namespace nrd

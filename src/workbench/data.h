@@ -11,10 +11,29 @@
 
 namespace nrd {
 
-// Fills operand `index` of the case in memory of its dtype and strides.
-void fill_operand(const Case& c, size_t index, void* data);
+// The values of one operand before they are rounded to its dtype.
+class OperandValues {
+ public:
+  OperandValues(const Case& c, size_t operand);
+  double operator[](uint64_t logical_index) const;
 
-// The value of one element before it is rounded to the operand's dtype.
+ private:
+  // What an operand holds follows from its dtype and its name.
+  enum class Role { kValue, kScale, kIndex, kInteger };
+
+  Role role_ = Role::kValue;
+  int64_t indices_ = 1;        // kIndex: how many there are to point at
+  double low_ = 0, high_ = 0;  // kInteger
+  double largest_ = 0;         // of an 8-bit float; 0 for others
+  double constant_ = 1.5;
+  uint64_t key_ = 0;
+  Distribution distribution_ = Distribution::kNormal;
+};
+
+// Fills operand `index` of the case in memory of its dtype and strides, with `threads` threads.
+void fill_operand(const Case& c, size_t index, void* data, int threads = 1);
+
+// The value of one element; a loop makes an OperandValues once.
 double element_value(const Case& c, size_t operand, uint64_t logical_index);
 
 }  // namespace nrd

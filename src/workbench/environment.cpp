@@ -107,6 +107,8 @@ nlohmann::json describe_environment(const Machine& machine, const Roofline& roof
   for (const CacheLevel& c : p.caches)
     if (c.bytes > 0) caches.push_back({{"name", c.name}, {"bytes", c.bytes}});
   for (const auto& [threads, peaks] : roofline.all()) measured.push_back(describe_peaks(peaks));
+  nlohmann::json devices = nlohmann::json::object();
+  for (const auto& [name, roofs] : roofline.devices()) devices[name] = to_json(roofs);
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   return {{"nereid_version", kVersion},
           {"git", or_null(kGitRevision)},
@@ -126,6 +128,7 @@ nlohmann::json describe_environment(const Machine& machine, const Roofline& roof
             {"amx_bf16_gflops_per_core", p.nominal.amx_bf16},
             {"dram_gbps", p.nominal_dram_gbps}}},
           {"measured", measured},
+          {"devices", devices},
           {"governor", or_null(governor)},
           {"smt", or_null(first_line("/sys/devices/system/cpu/smt/active"))},
           {"turbo", or_null(first_line("/sys/devices/system/cpu/cpufreq/boost"))},
@@ -138,8 +141,10 @@ nlohmann::json describe_environment(const Machine& machine, const Roofline& roof
            {{"slice_ms", options.slice_ms},
             {"rounds", options.rounds},
             {"warmup", "half as long as the slice, before each"},
-            {"timer", "steady_clock"},
-            {"isolation", options.worker.in_process ? "one process" : "one process a backend"}}},
+            {"timer", "steady_clock; on a device events, as each row says"},
+            {"isolation", options.worker.in_process ? "one process"
+                                                    : "one process a backend; on a device one for "
+                                                      "all of them"}}},
           {"warnings", warnings(governor)}};
 }
 

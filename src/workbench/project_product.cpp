@@ -27,10 +27,11 @@ double project_product(const Case& c, const std::vector<char>& output, double to
   const int64_t m = c.desc.operands[0].sizes[0], k = c.desc.operands[0].sizes[1];
   const int64_t n = c.desc.operands[1].sizes[1];
   auto sign = [&](int64_t j) { return random_sign(c.spec.seed, j); };
+  const OperandValues sources[] = {{c, 0}, {c, 1}, {c, biased ? size_t{2} : size_t{0}}};
   auto value = [&](size_t operand, int64_t i) {
     const DType dtype = c.desc.operands[operand].dtype;
-    return decode(
-        encode(element_value(c, operand, static_cast<uint64_t>(i)), dtype, Overflow::kIeee), dtype);
+    return decode(encode(sources[operand][static_cast<uint64_t>(i)], dtype, Overflow::kIeee),
+                  dtype);
   };
   std::vector<double> br(static_cast<size_t>(k), 0.0);
   for (int64_t p = 0; p < k; p++)

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/convert.h"
+#include "base/threads.h"
 #include "graph/program.h"
 #include "ops/round_to.h"
 #include "workbench/child.h"
@@ -68,6 +69,24 @@ bool can_sample(const Signature& s, int axis) {
   return true;
 }
 
+// More outputs than this are sampled on a device, whose cases are large and cheap.
+constexpr double kFullCheckDeviceOutputs = 1 << 22;
+
+double outputs_of(const Desc& desc) {
+  double count = 0;
+  for (size_t i = static_cast<size_t>(desc.signature().inputs); i < desc.operands.size(); i++) {
+    double elements = desc.operands[i].present ? 1 : 0;
+    for (int64_t size : desc.operands[i].sizes) elements *= static_cast<double>(size);
+    count += elements;
+  }
+  return count;
+}
+
+bool is_sampled(const Case& c) {
+  return cost(c.desc).flops > kFullCheckFlops ||
+         (c.on_device() && outputs_of(c.desc) > kFullCheckDeviceOutputs);
+}
+
 std::vector<Subset> choose_subsets(const Case& c, bool sampled, int round) {
   const Signature& s = c.desc.signature();
   auto cut = [&](size_t i) {
@@ -75,7 +94,7 @@ std::vector<Subset> choose_subsets(const Case& c, bool sampled, int round) {
   };
   int64_t axes_cut = 0;
   for (size_t i = 0; i < s.axes.size(); i++) axes_cut += cut(i);
-  const int64_t random = axes_cut > 1 ? kRandomPerAxis : kRandomOutputs;
+  const int64_t random = axes_cut > 1 || c.on_device() ? kRandomPerAxis : kRandomOutputs;
   std::vector<Subset> subsets;
   for (size_t i = 0; i < s.axes.size(); i++) {
     const uint64_t seed = c.spec.seed * 64 + i + 1000 * static_cast<uint64_t>(round);
@@ -105,6 +124,28 @@ std::vector<int64_t> part_positions(const Case& c, size_t operand,
   return positions;
 }
 
+// Rounded to `stored` as the case's memory is, then widened.
+void gather_values(const OperandValues& source, DType stored, const std::vector<int64_t>& positions,
+                   char* to, DType dtype, int threads) {
+  constexpr int64_t kPiece = 16384;
+  const auto count = static_cast<int64_t>(positions.size());
+  const auto gather_piece = [&](int64_t piece) {
+    const int64_t begin = piece * kPiece, n = std::min(kPiece, count - begin);
+    std::vector<double> values(static_cast<size_t>(n));
+    std::vector<char> narrow(values.size() * byte_size(stored));
+    for (int64_t e = 0; e < n; e++)
+      values[static_cast<size_t>(e)] =
+          source[static_cast<uint64_t>(positions[static_cast<size_t>(begin + e)])];
+    convert(values.data(), DType::kF64, narrow.data(), stored, values.size());
+    convert(narrow.data(), stored, to + static_cast<size_t>(begin) * byte_size(dtype), dtype,
+            values.size());
+  };
+  parallel_for({.threads = threads}, (count + kPiece - 1) / kPiece, 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t piece = begin; piece < end; piece++) gather_piece(piece);
+               });
+}
+
 // The case's operands cut down to the part, as memory for one build of the definitions.
 struct Part {
   Desc desc;
@@ -112,7 +153,8 @@ struct Part {
   std::vector<std::vector<int64_t>> positions;
 };
 
-Expected<Part> gather(const Case& c, const std::vector<Subset>& subsets, bool as_double) {
+Expected<Part> gather(const Case& c, const std::vector<Subset>& subsets, bool as_double,
+                      int threads) {
   const Signature& s = c.desc.signature();
   Part part;
   std::vector<NamedOperand> operands;
@@ -127,14 +169,8 @@ Expected<Part> gather(const Case& c, const std::vector<Subset>& subsets, bool as
     const std::vector<int64_t>& positions = part.positions.back();
     const DType dtype = as_double && is_float(whole.dtype) ? DType::kF64 : whole.dtype;
     std::vector<char> memory(positions.size() * byte_size(dtype));
-    if (!s.operands[i].output) {
-      std::vector<double> values(positions.size());
-      for (size_t e = 0; e < positions.size(); e++)
-        values[e] = element_value(c, i, static_cast<uint64_t>(positions[e]));
-      std::vector<char> stored(positions.size() * byte_size(whole.dtype));
-      convert(values.data(), DType::kF64, stored.data(), whole.dtype, values.size());
-      convert(stored.data(), whole.dtype, memory.data(), dtype, values.size());
-    }
+    if (!s.operands[i].output)
+      gather_values(OperandValues(c, i), whole.dtype, positions, memory.data(), dtype, threads);
     part.memory.push_back(std::move(memory));
     operands.push_back(
         {s.operands[i].name,
@@ -218,11 +254,11 @@ void widen_bounds(ReferenceOutput& out, const std::vector<double>& nudged) {
 Expected<Reference> evaluate_reference(const Case& c, int threads, int round) {
   Reference reference;
   reference.exact = c.desc.op->tolerance.exact || has_integer_outputs(c.desc);
-  reference.sampled = cost(c.desc).flops > kFullCheckFlops;
+  reference.sampled = is_sampled(c);
   const bool as_double = !reference.exact;
   const Build build = as_double ? Build::kF64 : Build::kScalar;
   const std::vector<Subset> subsets = choose_subsets(c, reference.sampled, round);
-  Expected<Part> part = gather(c, subsets, as_double);
+  Expected<Part> part = gather(c, subsets, as_double, threads);
   if (!part) return part.error();
   NRD_TRY(evaluate_guarded(*part, build, threads));
   const Signature& s = c.desc.signature();
@@ -239,7 +275,7 @@ Expected<Reference> evaluate_reference(const Case& c, int threads, int round) {
     reference.outputs.push_back(std::move(out));
   }
   if (as_double && c.spec.distribution == Distribution::kSpecial) {
-    Expected<Part> narrow = gather(c, subsets, false);
+    Expected<Part> narrow = gather(c, subsets, false, threads);
     if (!narrow) return narrow.error();
     NRD_TRY(evaluate_guarded(*narrow, Build::kScalar, threads));
     for (ReferenceOutput& out : reference.outputs) out.f32 = values_of(*narrow, out.operand, false);

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "workbench/case.h"
+
 namespace nrd {
 namespace {
 
@@ -41,9 +43,10 @@ std::string rate(const json& row, const char* key) {
 
 std::string case_text(const json& row) {
   std::string options = text(row, "options");
-  return fmt::format("{} {} {}{}{} threads={} {}", text(row, "op"), text(row, "shape"),
-                     text(row, "dtype"), options.empty() ? "" : " ", options,
-                     row.value("threads", 1), text(row, "cache"));
+  return fmt::format("{} {} {}{}{} {}", text(row, "op"), text(row, "shape"), text(row, "dtype"),
+                     options.empty() ? "" : " ", options,
+                     conditions_text(text(row, "device"), row.value("threads", 1),
+                                     text(row, "cache"), text(row, "regime")));
 }
 
 std::string speed_up(const json& report, const json& row) {
@@ -188,7 +191,7 @@ std::string render_csv(const json& report) {
       "median_us", "p10_us", "p90_us", "prepare_us", "gflops", "gbps", "percent_of_nominal",
       "percent_of_roofline", "max_abs", "max_rel", "l2_rel", "ulp_p50", "ulp_p99",
       "workspace_bytes", "peak_bytes", "cache", "regime", "numerics", "kernel", "bound", "note",
-      "flags", "slices_us"};
+      "device", "timing", "sm_clock_mhz", "watts", "percent_of_clock_peak", "flags", "slices_us"};
   // clang-format on
   auto quoted = [](const json& value) {
     std::string s = value.is_string() ? value.get<std::string>()

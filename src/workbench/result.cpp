@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "workbench/case.h"
+
 namespace nrd {
 namespace {
 
@@ -29,8 +31,8 @@ std::string_view word(Outcome outcome) {
 }
 
 std::string Row::case_text() const {
-  return fmt::format("{} {} {}{}{} threads={} {}", op, shape, dtype, options.empty() ? "" : " ",
-                     options, threads, cache);
+  return fmt::format("{} {} {}{}{} {}", op, shape, dtype, options.empty() ? "" : " ", options,
+                     conditions_text(device, threads, cache, regime));
 }
 
 bool Results::all_ok() const {
@@ -46,6 +48,7 @@ nlohmann::json to_json(const Row& row) {
                          {"options", row.options},
                          {"backend", row.backend},
                          {"isa", row.isa},
+                         {"device", row.device},
                          {"threads", row.threads},
                          {"ok", row.outcome == Outcome::kPass},
                          {"verdict", word(row.outcome)},
@@ -55,6 +58,10 @@ nlohmann::json to_json(const Row& row) {
                          {"numerics", row.numerics},
                          {"cache", row.cache},
                          {"regime", row.regime},
+                         {"timing", row.timing},
+                         {"sm_clock_mhz", number(row.sm_mhz)},
+                         {"watts", number(row.watts)},
+                         {"percent_of_clock_peak", number(row.percent_of_clock_peak)},
                          {"median_us", number(row.median_us)},
                          {"p10_us", number(row.p10_us)},
                          {"p90_us", number(row.p90_us)},

@@ -19,6 +19,7 @@ struct Row {
   // Identity.
   std::string op, shape, dtype, options, backend, isa, cache, regime = "eager";
   int threads = 1;
+  std::string device = "cpu";
   // What happened. Only kPass is ok; a timed row that fails its check keeps its times.
   Outcome outcome = Outcome::kError;
   std::string reason;
@@ -29,6 +30,11 @@ struct Row {
   std::optional<double> median_us, p10_us, p90_us, prepare_us;
   std::optional<double> gflops, gbps, percent_of_nominal, percent_of_roofline;
   std::optional<double> workspace_bytes, peak_bytes;
+  // On a device: how calls were timed ("events around a graph of 64 calls"), the mean clock and
+  // power meanwhile, and what that clock allows.
+  std::string timing;
+  std::optional<double> sm_mhz, watts, percent_of_clock_peak;
+  std::optional<bool> throttled;
   double flops = 0, bytes = 0;
   std::string bound;
   std::vector<std::string> flags;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr unsigned char kPoison[2] = {0xA5, 0x5A};
 constexpr size_t kLine = 64;
-// Starts of operands differ by 19 lines within a page: far enough that a store never looks like the
-// line which a load a little ahead of it wants, for as many operands as there are.
+// Starts of operands on the CPU differ by 19 lines within a page: far enough that a store never
+// looks like the line which a load a little ahead of it wants, for as many operands as there are.
 constexpr size_t kGap = 4096 + 19 * kLine;
 
 int64_t count(const OperandDesc& operand) {
@@ -35,6 +36,11 @@ size_t extent_bytes(const OperandDesc& operand) {
   return static_cast<size_t>(last + 1) * byte_size(operand.dtype);
 }
 
+// A kernel may come without a backend.
+bool computes(const KernelChoice& choice) {
+  return choice.backend == nullptr || choice.backend->computes();
+}
+
 double elapsed_us(std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - since)
       .count();
@@ -48,16 +54,23 @@ Expected<KernelRunner> KernelRunner::create(const KernelChoice& choice, const Ca
   runner.case_ = c;
   runner.exec_.threads = c.spec.threads;
   NRD_TRY(choice.kernel->accepts(c.desc));
-  if (mode == MemoryMode::kTimed) {
-    Expected<Buffer> block = Buffer::allocate(static_cast<size_t>(sets) * runner.set_bytes(), mode);
+  Expected<std::unique_ptr<OperandMemory>> memory = OperandMemory::on(c.desc.device);
+  if (!memory) return memory.error();
+  runner.memory_ = std::move(*memory);
+  if (mode == MemoryMode::kTimed && computes(choice)) {
+    Expected<void*> block =
+        runner.memory_->allocate(static_cast<size_t>(sets) * runner.set_bytes(), mode);
     if (!block) return block.error();
-    runner.block_ = std::move(*block);
+    runner.block_ = static_cast<char*>(*block);
   }
   for (int i = 0; i < sets; i++) NRD_TRY(runner.add_set(choice, mode));
-  Expected<Buffer> workspace =
-      Buffer::allocate(runner.sets_.front().prepared->workspace_bytes(), MemoryMode::kTimed);
+  runner.workspace_bytes_ = runner.sets_.front().prepared->workspace_bytes();
+  if (runner.workspace_bytes_ == 0) return runner;
+  // A guard page on the CPU would cost its alignment.
+  const MemoryMode guarded = runner.memory_->addressable() ? MemoryMode::kTimed : mode;
+  Expected<void*> workspace = runner.memory_->allocate(runner.workspace_bytes_, guarded);
   if (!workspace) return workspace.error();
-  runner.workspace_ = std::move(*workspace);
+  runner.workspace_ = *workspace;
   return runner;
 }
 
@@ -66,28 +79,58 @@ size_t KernelRunner::bytes_of(size_t operand) const {
   return desc.present ? extent_bytes(desc) : 0;
 }
 
+size_t KernelRunner::padded_bytes(size_t operand) const {
+  const size_t alignment = memory_->alignment();
+  const size_t padded = (bytes_of(operand) + alignment - 1) / alignment * alignment;
+  return padded + (memory_->addressable() ? kGap : 0);
+}
+
 size_t KernelRunner::set_bytes() const {
   size_t total = 0;
-  for (size_t i = 0; i < case_.desc.operands.size(); i++)
-    total += (bytes_of(i) + kLine - 1) / kLine * kLine + kGap;
+  for (size_t i = 0; i < case_.desc.operands.size(); i++) total += padded_bytes(i);
   return total;
+}
+
+bool KernelRunner::has_constants() const {
+  return std::any_of(case_.desc.operands.begin(), case_.desc.operands.end(),
+                     [](const OperandDesc& operand) { return operand.constant; });
 }
 
 // Timed operands, of all sets, lie behind each other in one block; guarded ones have their own.
 Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) {
   size_t offset = sets_.size() * set_bytes();
   for (size_t i = 0; i < case_.desc.operands.size(); i++) {
-    char* data = nullptr;
+    void* data = nullptr;
     if (mode == MemoryMode::kTimed) {
-      data = static_cast<char*>(block_.data()) + offset;
-      offset += (bytes_of(i) + kLine - 1) / kLine * kLine + kGap;
+      data = block_ + offset;
+      offset += padded_bytes(i);
     } else {
-      Expected<Buffer> buffer = Buffer::allocate(bytes_of(i), mode);
-      if (!buffer) return buffer.error();
-      data = static_cast<char*>(buffer->data());
-      set.buffers.push_back(std::move(*buffer));
+      Expected<void*> piece = memory_->allocate(bytes_of(i), mode);
+      if (!piece) return piece.error();
+      data = *piece;
     }
     set.pointers.push_back(case_.desc.operands[i].present ? data : nullptr);
+  }
+  return {};
+}
+
+// Inputs are made once on the host; further sets on a device are copies of the first.
+Expected<void> KernelRunner::fill(const Set& set) {
+  std::vector<char> staged;
+  for (size_t i = 0; i < case_.desc.operands.size(); i++) {
+    if (!case_.desc.operands[i].present) continue;
+    void* to = set.pointers[i];
+    if (case_.desc.signature().operands[i].output) {
+      NRD_TRY(memory_->fill(to, 0, bytes_of(i)));  // no page fault in the timed path
+    } else if (memory_->addressable()) {
+      fill_operand(case_, i, to);
+    } else if (!sets_.empty()) {
+      NRD_TRY(memory_->copy(to, sets_.front().pointers[i], bytes_of(i)));
+    } else {
+      staged.assign(bytes_of(i), 0);
+      fill_operand(case_, i, staged.data(), available_cores());
+      NRD_TRY(memory_->write(to, staged.data(), staged.size()));
+    }
   }
   return {};
 }
@@ -107,18 +150,31 @@ Expected<void> KernelRunner::check_strict(const KernelChoice& choice,
 
 Expected<void> KernelRunner::add_set(const KernelChoice& choice, MemoryMode mode) {
   Set set;
-  NRD_TRY(allocate(set, mode));
-  std::vector<void*> constants;
-  for (size_t i = 0; i < case_.desc.operands.size(); i++) {
-    const OperandDesc& operand = case_.desc.operands[i];
-    if (operand.present && !case_.desc.signature().operands[i].output)
-      fill_operand(case_, i, set.pointers[i]);
-    else if (operand.present)
-      std::memset(set.pointers[i], 0, bytes_of(i));  // no page fault in the timed path
-    if (sets_.empty()) operand_bytes_ += bytes_of(i);
-    constants.push_back(operand.constant ? set.pointers[i] : nullptr);
+  if (!computes(choice)) {  // it brings memory of its own
+    set.pointers.resize(case_.desc.operands.size());
+    NRD_TRY(prepare(choice, set));
+    sets_.push_back(std::move(set));
+    return {};
   }
+  NRD_TRY(allocate(set, mode));
+  NRD_TRY(fill(set));
+  if (sets_.empty())
+    for (size_t i = 0; i < case_.desc.operands.size(); i++) operand_bytes_ += bytes_of(i);
   NRD_TRY(check_pointers(case_.desc, set.pointers));
+  // Without constants nothing of a set is in what was prepared.
+  if (!sets_.empty() && !has_constants()) {
+    set.prepared = sets_.front().prepared;
+  } else {
+    NRD_TRY(prepare(choice, set));
+  }
+  sets_.push_back(std::move(set));
+  return {};
+}
+
+Expected<void> KernelRunner::prepare(const KernelChoice& choice, Set& set) {
+  std::vector<void*> constants;
+  for (size_t i = 0; i < case_.desc.operands.size(); i++)
+    constants.push_back(case_.desc.operands[i].constant ? set.pointers[i] : nullptr);
   auto start = std::chrono::steady_clock::now();
   Expected<std::unique_ptr<PreparedKernel>> prepared =
       choice.kernel->prepare(case_.desc, constants);
@@ -126,37 +182,57 @@ Expected<void> KernelRunner::add_set(const KernelChoice& choice, MemoryMode mode
   NRD_TRY(check_strict(choice, **prepared));
   if (sets_.empty()) prepare_us_ = elapsed_us(start);
   set.prepared = std::move(*prepared);
-  sets_.push_back(std::move(set));
   return {};
 }
 
-void KernelRunner::poison(unsigned char byte) {
+Expected<void> KernelRunner::poison(unsigned char byte) {
   const Signature& s = case_.desc.signature();
   for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++)
-    if (case_.desc.operands[i].present) std::memset(sets_.front().pointers[i], byte, bytes_of(i));
+    if (case_.desc.operands[i].present)
+      NRD_TRY(memory_->fill(sets_.front().pointers[i], byte, bytes_of(i)));
+  return {};
 }
 
-std::vector<Output> KernelRunner::collect() const {
+Expected<std::vector<Output>> KernelRunner::collect() const {
   const Signature& s = case_.desc.signature();
   std::vector<Output> outputs;
   for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++) {
     const OperandDesc& operand = case_.desc.operands[i];
     if (!operand.present) continue;
     Output out{.operand = i, .data = {}};  // outputs of a case are contiguous
-    const char* data = static_cast<const char*>(sets_.front().pointers[i]);
-    out.data.assign(data, data + bytes_of(i));
+    out.data.resize(bytes_of(i));
+    NRD_TRY(memory_->read(out.data.data(), sets_.front().pointers[i], out.data.size()));
     outputs.push_back(std::move(out));
   }
   return outputs;
 }
 
+// Guarded operands were allocated in their order.
+Expected<std::string> KernelRunner::damage() const {
+  std::string where;
+  Expected<int> piece = memory_->damaged(where);
+  if (!piece) return piece.error();
+  if (*piece < 0) return std::string();
+  const auto& operands = case_.desc.signature().operands;
+  const auto index = static_cast<size_t>(*piece);
+  return fmt::format("{}: {}", index < operands.size() ? operands[index].name : "workspace", where);
+}
+
 Expected<RunOutputs> KernelRunner::run_checked() {
-  poison(kPoison[0]);
-  NRD_TRY(run());
-  std::vector<Output> first = collect();
-  poison(kPoison[1]);
-  NRD_TRY(run());
-  RunOutputs result{.outputs = collect(), .unwritten = ""};
+  std::vector<Output> poisoned[2];
+  for (int pass = 0; pass < 2; pass++) {
+    NRD_TRY(poison(kPoison[pass]));
+    NRD_TRY(run());
+    NRD_TRY(memory_->wait());
+    Expected<std::vector<Output>> outputs = collect();
+    if (!outputs) return outputs.error();
+    poisoned[pass] = std::move(*outputs);
+  }
+  const std::vector<Output>& first = poisoned[0];
+  RunOutputs result{.outputs = std::move(poisoned[1]), .unwritten = "", .damaged = ""};
+  Expected<std::string> damaged = damage();
+  if (!damaged) return damaged.error();
+  result.damaged = std::move(*damaged);
   for (size_t o = 0; o < first.size() && result.unwritten.empty(); o++) {
     const OperandDesc& operand = case_.desc.operands[first[o].operand];
     const size_t bytes = byte_size(operand.dtype);

@@ -8,7 +8,7 @@
 
 #include "dispatch/registry.h"
 #include "workbench/case.h"
-#include "workbench/memory.h"
+#include "workbench/operand_memory.h"
 
 namespace nrd {
 
@@ -22,6 +22,9 @@ struct RunOutputs {
   std::vector<Output> outputs;
   // The first element that no run wrote: "out[128]"; empty when all were written.
   std::string unwritten;
+  // The operand beside which a device kernel wrote: "out: 4 bytes behind its end". On the CPU that
+  // is a fault.
+  std::string damaged;
 };
 
 class KernelRunner {
@@ -31,10 +34,12 @@ class KernelRunner {
   static Expected<KernelRunner> create(const KernelChoice& choice, const Case& c, MemoryMode mode,
                                        int sets = 1);
 
-  // The timed path: one call on a set.
-  Expected<void> run(int set = 0) {
+  // The timed path: one call on a set. On a device it enqueues on the stream.
+  Expected<void> run(int set = 0, void* stream = nullptr) {
     Set& s = sets_[static_cast<size_t>(set)];
-    return s.prepared->run({s.pointers.data()}, workspace_.data(), exec_);
+    Exec exec = exec_;
+    exec.stream = stream;
+    return s.prepared->run({s.pointers.data()}, workspace_, exec);
   }
 
   // Runs twice on differently poisoned outputs and looks for what stayed poisoned in both.
@@ -42,29 +47,35 @@ class KernelRunner {
 
   int sets() const { return static_cast<int>(sets_.size()); }
   double prepare_us() const { return prepare_us_; }
-  size_t workspace_bytes() const { return workspace_.bytes(); }
-  size_t operand_bytes() const { return operand_bytes_; }
+  size_t workspace_bytes() const { return workspace_bytes_; }
+  size_t operand_bytes() const { return operand_bytes_; }  // of one set
   std::string note() const { return sets_.front().prepared->note(); }
 
  private:
   struct Set {
-    std::vector<Buffer> buffers;  // one an operand when guarded; else they lie in block_
     std::vector<void*> pointers;
-    std::unique_ptr<PreparedKernel> prepared;
+    std::shared_ptr<const PreparedKernel> prepared;
   };
 
   Expected<void> add_set(const KernelChoice& choice, MemoryMode mode);
+  Expected<void> prepare(const KernelChoice& choice, Set& set);
   Expected<void> check_strict(const KernelChoice& choice, const PreparedKernel& prepared) const;
   Expected<void> allocate(Set& set, MemoryMode mode);
+  Expected<void> fill(const Set& set);
   size_t bytes_of(size_t operand) const;
+  size_t padded_bytes(size_t operand) const;
   size_t set_bytes() const;
-  void poison(unsigned char byte);
-  std::vector<Output> collect() const;
+  bool has_constants() const;
+  Expected<void> poison(unsigned char byte);
+  Expected<std::vector<Output>> collect() const;
+  Expected<std::string> damage() const;
 
   Case case_;
-  Buffer block_;
+  std::unique_ptr<OperandMemory> memory_;
+  char* block_ = nullptr;  // of a timed case: the operands of all sets behind each other
   std::vector<Set> sets_;
-  Buffer workspace_;
+  void* workspace_ = nullptr;
+  size_t workspace_bytes_ = 0;
   Exec exec_;
   double prepare_us_ = 0;
   size_t operand_bytes_ = 0;

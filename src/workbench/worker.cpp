@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "workbench/child.h"
+#include "workbench/device_session.h"
 
 extern char** environ;
 
@@ -66,12 +67,12 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 }  // namespace
 
-Expected<void> Worker::spawn(Backend& backend, const std::vector<EnvSetting>& settings) {
+Expected<void> Worker::spawn(std::vector<std::string> arguments,
+                             const std::vector<EnvSetting>& settings) {
   int to[2], from[2];
   if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) return system_error("pipe");
   file_ = memfd_create("nereid-outputs", MFD_CLOEXEC);
   if (file_ < 0) return system_error("memfd_create");
-  std::vector<std::string> arguments = {"nereid", "worker", "--backend", backend.name()};
   for (const std::string& plugin : options_.plugins) {
     arguments.push_back("--plugin");
     arguments.push_back(plugin);
@@ -105,18 +106,60 @@ Expected<std::unique_ptr<Worker>> Worker::start(KernelRegistry& registry, Backen
     worker->session_ = std::make_unique<WorkerSession>(registry, backend.name());
     return worker;
   }
-  NRD_TRY(worker->spawn(backend, backend.environment(registry.machine().profile)));
-  Expected<std::string> hello = worker->read_line();
+  NRD_TRY(worker->spawn({"nereid", "worker", "--backend", backend.name()},
+                        backend.environment(registry.machine().profile)));
+  Expected<nlohmann::json> reply = worker->greeting();
+  if (!reply) return reply.error();
+  worker->version_ = reply->value("version", "");
+  return worker;
+}
+
+// What a worker says when it starts; the error is its reason not to.
+Expected<nlohmann::json> Worker::greeting() {
+  Expected<std::string> hello = read_line();
   if (!hello) return hello.error();
   nlohmann::json reply = nlohmann::json::parse(*hello, nullptr, false);
-  if (reply.is_object() && reply.value("ok", false)) {
-    worker->version_ = reply.value("version", "");
-    return worker;
-  }
+  if (reply.is_object() && reply.value("ok", false)) return reply;
   return make_error({.code = ErrorCode::kEnvironment,
-                     .argument = "backend " + backend.name(),
+                     .argument = "backend " + backend_,
                      .hint = reply.is_object() ? reply.value("reason", "did not start")
                                                : "answered with no JSON: " + *hello});
+}
+
+Expected<std::unique_ptr<Worker>> Worker::start_shared(KernelRegistry& registry,
+                                                       const std::vector<Backend*>& backends,
+                                                       const WorkerOptions& options) {
+  std::unique_ptr<Worker> worker(new Worker);
+  worker->options_ = options;
+  std::vector<std::string> names;
+  std::vector<EnvSetting> settings;
+  for (Backend* backend : backends) {
+    names.push_back(backend->name());
+    for (EnvSetting& s : backend->environment(registry.machine().profile))
+      settings.push_back(std::move(s));
+  }
+  worker->backend_ = fmt::format("{}", fmt::join(names, ","));
+  if (options.in_process) {
+    for (Backend* backend : backends)
+      if (Expected<void> loaded = backend->load(); !loaded)
+        worker->absent_.emplace(backend->name(), loaded.error());
+    worker->session_ = std::make_unique<DeviceSession>(registry);
+    return worker;
+  }
+  NRD_TRY(worker->spawn({"nereid", "worker", "--shared", "--backend", worker->backend_}, settings));
+  Expected<nlohmann::json> reply = worker->greeting();
+  if (!reply) return reply.error();
+  for (const auto& [name, reason] : reply->at("absent").items())
+    worker->absent_.emplace(name, make_error({.code = ErrorCode::kEnvironment,
+                                              .argument = "backend " + name,
+                                              .hint = reason.get<std::string>()}));
+  return worker;
+}
+
+std::optional<Error> Worker::absent(const std::string& backend) const {
+  auto found = absent_.find(backend);
+  if (found == absent_.end()) return std::nullopt;
+  return found->second;
 }
 
 Worker::~Worker() {

@@ -5,6 +5,9 @@
 //   {"do": "load", "case": {...}}  makes inputs, prepares the kernel
 //   {"do": "outputs"}              runs it on guarded, poisoned memory; outputs go to a shared file
 //   {"do": "slice", "ms": 20}      warms up and samples
+// A worker of a device's backends is asked with a "backend" too, and times them in one go:
+//   {"do": "race", "case": {...}, "backends": [...], "rounds": 10, "ms": 20}
+//   {"do": "roofs", "device": "cuda:0"}   what streams and a large product reach there
 // A reply has "ok", and when that is false "code" and "reason". A worker that crashes, hangs or
 // dies of SIGILL is one failed row for the supervisor, which starts another.
 #pragma once
@@ -12,8 +15,10 @@
 #include <sched.h>
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,15 +27,26 @@
 namespace nrd {
 
 // Answers the requests; lives in the worker, or in the supervisor with --in-process.
-class WorkerSession {
+class Session {
+ public:
+  virtual ~Session() = default;
+  // Nothing that is thrown below gets out.
+  nlohmann::json handle(const nlohmann::json& request);
+  const std::vector<Output>& outputs() const { return outputs_; }
+
+ protected:
+  virtual nlohmann::json answer(const std::string& verb, const nlohmann::json& request) = 0;
+  std::vector<Output> outputs_;
+};
+
+// One backend on the CPU.
+class WorkerSession final : public Session {
  public:
   WorkerSession(KernelRegistry& registry, std::string backend)
       : registry_(registry), backend_(std::move(backend)) {}
 
-  nlohmann::json handle(const nlohmann::json& request);
-  const std::vector<Output>& outputs() const { return outputs_; }
-
  private:
+  nlohmann::json answer(const std::string& verb, const nlohmann::json& request) override;
   nlohmann::json load(const nlohmann::json& request);
   nlohmann::json run_outputs();
   nlohmann::json slice(const nlohmann::json& request);
@@ -42,11 +58,16 @@ class WorkerSession {
   KernelChoice choice_;
   std::unique_ptr<KernelRunner> runner_;  // made on the first slice; checks have their own
   std::unique_ptr<Profiler> profiler_;
-  std::vector<Output> outputs_;
 };
 
-// The worker's main: requests on descriptor 3, replies on 4, outputs into the file at 5.
-int worker_main(KernelRegistry& registry, const std::string& backend);
+// What both kinds of session say.
+nlohmann::json failed_reply(const Error& error);
+nlohmann::json outputs_reply(const RunOutputs& ran, const std::vector<Output>& outputs);
+std::vector<double> thinned_samples(std::vector<double> samples);
+
+// The worker's main: requests on descriptor 3, replies on 4, outputs into the file at 5. `shared`:
+// the backends of a device, a list; those that cannot be loaded are told and left out.
+int worker_main(KernelRegistry& registry, const std::string& backends, bool shared);
 
 struct WorkerOptions {
   std::string program = "/proc/self/exe";  // a nereid binary
@@ -62,6 +83,10 @@ class Worker {
   // Starts it with the backend's environment; the error is the backend's reason not to load.
   static Expected<std::unique_ptr<Worker>> start(KernelRegistry& registry, Backend& backend,
                                                  const WorkerOptions& options);
+  // One for several backends of a device.
+  static Expected<std::unique_ptr<Worker>> start_shared(KernelRegistry& registry,
+                                                        const std::vector<Backend*>& backends,
+                                                        const WorkerOptions& options);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -73,10 +98,14 @@ class Worker {
   bool alive() const { return session_ != nullptr || pid_ > 0; }
   pid_t pid() const { return pid_; }
   const std::string& version() const { return version_; }  // of the backend
+  // Of a shared worker: why it does without this backend.
+  std::optional<Error> absent(const std::string& backend) const;
 
  private:
   Worker() = default;
-  Expected<void> spawn(Backend& backend, const std::vector<EnvSetting>& environment);
+  Expected<void> spawn(std::vector<std::string> arguments,
+                       const std::vector<EnvSetting>& environment);
+  Expected<nlohmann::json> greeting();
   Expected<std::string> read_line();
   Error death(const std::string& during);
 
@@ -85,7 +114,8 @@ class Worker {
   pid_t pid_ = 0;
   int to_ = -1, from_ = -1, file_ = -1;
   std::string buffered_;
-  std::unique_ptr<WorkerSession> session_;  // in process
+  std::map<std::string, Error> absent_;
+  std::unique_ptr<Session> session_;  // in process
 };
 
 // Lets the process's main thread run on one of its cores only, the turn-th, while this lives: a

@@ -11,7 +11,9 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "workbench/device_session.h"
 #include "workbench/stats.h"
 #include "workbench/worker.h"
 
@@ -25,10 +27,6 @@ constexpr size_t kSamplesInReply = 200;
 // such throws. Larger operands average over many pages, and take long to fill.
 constexpr size_t kRenewedBytes = size_t{4} << 20;
 
-nlohmann::json failed(const Error& error) {
-  return {{"ok", false}, {"code", static_cast<int>(error.code)}, {"reason", error.message()}};
-}
-
 // The kernel counts the peak from here on.
 void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
@@ -39,8 +37,21 @@ double peak_memory_bytes() {
   return 0;
 }
 
+}  // namespace
+
+nlohmann::json failed_reply(const Error& error) {
+  return {{"ok", false}, {"code", static_cast<int>(error.code)}, {"reason", error.message()}};
+}
+
+nlohmann::json outputs_reply(const RunOutputs& ran, const std::vector<Output>& outputs) {
+  nlohmann::json sizes = nlohmann::json::array();
+  for (const Output& output : outputs)
+    sizes.push_back({{"operand", output.operand}, {"bytes", output.data.size()}});
+  return {{"ok", true}, {"unwritten", ran.unwritten}, {"damaged", ran.damaged}, {"outputs", sizes}};
+}
+
 // Every n-th of the sorted samples: enough for percentiles over all slices.
-std::vector<double> thin(std::vector<double> samples) {
+std::vector<double> thinned_samples(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   if (samples.size() <= kSamplesInReply) return samples;
   std::vector<double> kept;
@@ -49,24 +60,25 @@ std::vector<double> thin(std::vector<double> samples) {
   return kept;
 }
 
-}  // namespace
-
-nlohmann::json WorkerSession::handle(const nlohmann::json& request) {
+nlohmann::json Session::handle(const nlohmann::json& request) {
+  auto thrown = [](const std::string& what) {
+    return failed_reply(make_error(
+        {.code = ErrorCode::kEnvironment, .op = "worker", .got = "an exception: " + what}));
+  };
   try {
-    const std::string verb = request.at("do");
-    if (verb == "load") return load(request);
-    if (verb == "outputs") return run_outputs();
-    if (verb == "slice") return slice(request);
-    return {{"ok", false}, {"reason", "unknown request " + verb}};
+    return answer(request.at("do"), request);
   } catch (const std::exception& e) {  // a peer or a plug-in that throws; bad_alloc
-    return failed(make_error({.code = ErrorCode::kEnvironment,
-                              .op = "backend " + backend_,
-                              .got = std::string("an exception: ") + e.what()}));
+    return thrown(e.what());
   } catch (...) {
-    return failed(make_error({.code = ErrorCode::kEnvironment,
-                              .op = "backend " + backend_,
-                              .got = "an exception of unknown type"}));
+    return thrown("of unknown type");
   }
+}
+
+nlohmann::json WorkerSession::answer(const std::string& verb, const nlohmann::json& request) {
+  if (verb == "load") return load(request);
+  if (verb == "outputs") return run_outputs();
+  if (verb == "slice") return slice(request);
+  return {{"ok", false}, {"reason", "unknown request " + verb}};
 }
 
 nlohmann::json WorkerSession::load(const nlohmann::json& request) {
@@ -75,10 +87,10 @@ nlohmann::json WorkerSession::load(const nlohmann::json& request) {
   outputs_.clear();
   reset_peak_memory();
   Expected<Case> c = make_case(case_spec_from_json(request.at("case")));
-  if (!c) return failed(c.error());
+  if (!c) return failed_reply(c.error());
   case_ = std::make_unique<Case>(std::move(*c));
   Expected<KernelChoice> choice = registry_.select(backend_, case_->desc);
-  if (!choice) return failed(choice.error());
+  if (!choice) return failed_reply(choice.error());
   choice_ = *choice;
   return {{"ok", true},
           {"kernel", choice_.kernel->name()},
@@ -88,14 +100,11 @@ nlohmann::json WorkerSession::load(const nlohmann::json& request) {
 
 nlohmann::json WorkerSession::run_outputs() {
   Expected<KernelRunner> runner = KernelRunner::create(choice_, *case_, MemoryMode::kGuarded);
-  if (!runner) return failed(runner.error());
+  if (!runner) return failed_reply(runner.error());
   Expected<RunOutputs> ran = runner->run_checked();
-  if (!ran) return failed(ran.error());
+  if (!ran) return failed_reply(ran.error());
   outputs_ = std::move(ran->outputs);
-  nlohmann::json sizes = nlohmann::json::array();
-  for (const Output& output : outputs_)
-    sizes.push_back({{"operand", output.operand}, {"bytes", output.data.size()}});
-  return {{"ok", true}, {"unwritten", ran->unwritten}, {"outputs", sizes}};
+  return outputs_reply(*ran, outputs_);
 }
 
 Expected<void> WorkerSession::renew_runner() {
@@ -113,12 +122,12 @@ Expected<void> WorkerSession::renew_runner() {
 nlohmann::json WorkerSession::slice(const nlohmann::json& request) {
   const bool small = runner_ && runner_->sets() == 1 && runner_->operand_bytes() <= kRenewedBytes;
   if (!runner_ || small)
-    if (Expected<void> renewed = renew_runner(); !renewed) return failed(renewed.error());
+    if (Expected<void> renewed = renew_runner(); !renewed) return failed_reply(renewed.error());
   Expected<Slice> slice = profiler_->slice(request.at("ms"));
-  if (!slice) return failed(slice.error());
+  if (!slice) return failed_reply(slice.error());
   return {{"ok", true},
           {"median", median(slice->samples_us)},
-          {"samples", thin(slice->samples_us)},
+          {"samples", thinned_samples(slice->samples_us)},
           {"prepare_us", runner_->prepare_us()},
           {"workspace_bytes", runner_->workspace_bytes()},
           {"peak_bytes", peak_memory_bytes()},
@@ -146,31 +155,59 @@ bool send_outputs(const std::vector<Output>& outputs) {
 
 }  // namespace
 
-int worker_main(KernelRegistry& registry, const std::string& backend) {
+namespace {
+
+// A session, and what the worker says of it first.
+struct Started {
+  std::unique_ptr<Session> session;
+  nlohmann::json greeting;
+};
+
+Started start_one(KernelRegistry& registry, const std::string& backend) {
+  Expected<Backend*> found = registry.find_backend(backend);
+  Expected<void> loaded = found ? (*found)->load() : Expected<void>(found.error());
+  if (!loaded) return {nullptr, failed_reply(loaded.error())};
+  nlohmann::json greeting = {{"ok", true}, {"version", (*found)->version()}};
+  if ((*found)->runs_on(DeviceKind::kCuda))
+    return {std::make_unique<DeviceSession>(registry), std::move(greeting)};
+  return {std::make_unique<WorkerSession>(registry, backend), std::move(greeting)};
+}
+
+Started start_shared(KernelRegistry& registry, const std::string& backends) {
+  nlohmann::json absent = nlohmann::json::object();
+  std::istringstream names(backends);
+  for (std::string name; std::getline(names, name, ',');) {
+    Expected<Backend*> found = registry.find_backend(name);
+    Expected<void> loaded = found ? (*found)->load() : Expected<void>(found.error());
+    if (!loaded) absent[name] = loaded.error().message();
+  }
+  return {std::make_unique<DeviceSession>(registry), {{"ok", true}, {"absent", absent}}};
+}
+
+}  // namespace
+
+int worker_main(KernelRegistry& registry, const std::string& backends, bool shared) {
   FILE* requests = fdopen(kRequests, "r");
   if (!requests || lseek(kOutputs, 0, SEEK_SET) != 0) {
     std::cerr << "nereid worker: it is started by `nereid bench`, not by hand\n";
     return 2;
   }
-  WorkerSession session(registry, backend);
   auto reply = [](const nlohmann::json& json) {
     const std::string line = json.dump() + "\n";
     return write_all(kReplies, line.data(), line.size());
   };
-  Expected<Backend*> found = registry.find_backend(backend);
-  Expected<void> loaded = found ? (*found)->load() : Expected<void>(found.error());
+  Started started = shared ? start_shared(registry, backends) : start_one(registry, backends);
   // The supervisor tells a crash by its signal: no handler of a sanitizer or a peer in between.
   for (int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) signal(fatal, SIG_DFL);
-  if (!reply(loaded ? nlohmann::json{{"ok", true}, {"version", (*found)->version()}}
-                    : failed(loaded.error())))
-    return 1;
+  if (!reply(started.greeting)) return 1;
   char* line = nullptr;
   size_t capacity = 0;
   while (getline(&line, &capacity, requests) > 0) {
+    if (!started.session) break;
     nlohmann::json request = nlohmann::json::parse(line, nullptr, false);
-    nlohmann::json answer = session.handle(request);
+    nlohmann::json answer = started.session->handle(request);
     if (answer.value("ok", false) && request.value("do", "") == "outputs" &&
-        !send_outputs(session.outputs()))
+        !send_outputs(started.session->outputs()))
       answer = {{"ok", false}, {"reason", "the outputs could not be handed over"}};
     if (!reply(answer)) break;
   }

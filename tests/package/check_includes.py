@@ -17,9 +17,10 @@ LINK_ORDER = [
     ["base"], ["machine", "trace"], ["ops"], ["graph"], ["lift", "jit"], ["gemm"], ["quant"],
     ["compiler"], ["dispatch"], ["api"], ["workbench"], ["cli"],
 ]
-# cuda hangs beside the order: it knows three stages, and one knows it.
+# cuda hangs beside the order: it knows three stages. Dispatch knows it, and the workbench for its
+# events, its streams and the peers on a device.
 CUDA_MAY_USE = {"base", "machine", "ops"}
-MAY_USE_CUDA = {"dispatch"}
+MAY_USE_CUDA = {"dispatch", "workbench"}
 
 MAX_LINES = 500
 CODE = {".c", ".h", ".cpp", ".cu", ".cuh", ".py", ".sh"}

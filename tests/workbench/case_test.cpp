@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/convert.h"
@@ -53,6 +54,69 @@ TEST(Cases, SurviveTheProtocol) {
   EXPECT_EQ(make_case(back)->text(), make_case(s)->text());
   EXPECT_EQ(back.seed, s.seed);
   EXPECT_EQ(back.distribution, s.distribution);
+}
+
+TEST(Cases, OnADeviceSurviveTheProtocol) {
+  CaseSpec s;
+  s.op = "silu";
+  s.request.sizes["n"] = 64;
+  s.device = {DeviceKind::kCuda, 1};
+  s.cache = CacheState::kCold;
+  s.regime = Regime::kGapped;
+  s.distribution = Distribution::kFull;
+  const CaseSpec back = case_spec_from_json(nlohmann::json::parse(to_json(s).dump()));
+  EXPECT_EQ(back.device, s.device);
+  EXPECT_EQ(back.regime, Regime::kGapped);
+  EXPECT_EQ(back.distribution, Distribution::kFull);
+  const Expected<Case> c = make_case(back);
+  ASSERT_TRUE(c) << c.error().message();
+  EXPECT_EQ(c->text(), "silu n=64 f32 cuda:1 cold gapped");
+  EXPECT_TRUE(c->on_device());
+  EXPECT_EQ(c->desc.device, s.device);
+}
+
+TEST(Cases, RegimesBelongToDevices) {
+  CaseSpec s;
+  s.op = "silu";
+  s.request.sizes["n"] = 64;
+  s.regime = Regime::kGapped;
+  EXPECT_FALSE(make_case(s));
+  s.regime = Regime::kEager;
+  s.device = {DeviceKind::kCuda, 0};
+  EXPECT_FALSE(make_case(s));
+  EXPECT_EQ(*parse_regime("back_to_back"), Regime::kBackToBack);
+  EXPECT_FALSE(parse_regime("often"));
+  EXPECT_EQ(*parse_distribution("full"), Distribution::kFull);
+  EXPECT_FALSE(parse_distribution("odd"));
+}
+
+TEST(Data, FillsAnEightBitFormat) {
+  CaseSpec s;
+  s.op = "fp8_gemm";
+  s.request.sizes = {{"m", 64}, {"n", 64}, {"k", 256}};
+  s.request.dtypes = "bf16";
+  s.distribution = Distribution::kFull;
+  const Case c = *make_case(s);
+  std::vector<uint8_t> a(64 * 256);
+  fill_operand(c, 0, a.data());
+  std::vector<double> values(a.size());
+  convert(a.data(), DType::kF8E4M3, values.data(), DType::kF64, values.size());
+  double largest = 0, squares = 0;
+  for (double v : values) largest = std::max(largest, std::fabs(v)), squares += v * v;
+  EXPECT_GT(largest, 256);
+  EXPECT_LE(largest, 448);
+  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(values.size())), 448 / 5.5, 2);
+}
+
+TEST(Data, IsTheSameForEveryThreadCount) {
+  CaseSpec s;
+  s.op = "silu";
+  s.request.sizes["n"] = 100000;
+  const Case c = *make_case(s);
+  std::vector<float> one(100000), four(100000);
+  fill_operand(c, 0, one.data());
+  fill_operand(c, 0, four.data(), 4);
+  EXPECT_EQ(one, four);
 }
 
 TEST(Cases, ProductsStoreTheirWeightKContiguous) {

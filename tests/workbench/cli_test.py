@@ -26,7 +26,8 @@ class Verbs(unittest.TestCase):
         self.assertIn("cast = after_weight | before_weight", one.stdout)
         listed = run("backends")
         self.assertEqual(listed.returncode, 0)
-        for name in ("cpu", "autovec", "scalar", "openblas", "mkl", "onednn"):
+        for name in ("cpu", "autovec", "scalar", "cuda", "openblas", "mkl", "onednn", "cublaslt",
+                     "cudnn", "copy", "read"):
             self.assertIn(name, listed.stdout)
 
     def test_explain_names_every_kernel(self):
@@ -91,6 +92,54 @@ class Verbs(unittest.TestCase):
         self.assertIn("SIGSEGV", row["reason"])
 
 
+def has_gpu():
+    return "cuda:0" in run("info").stdout
+
+
+class Devices(unittest.TestCase):
+    """Where there is no GPU: rows that say so, and an exit code that does."""
+
+    def setUp(self):
+        if has_gpu():
+            self.skipTest("there is a GPU")
+
+    def test_rows_are_skipped_with_the_reason(self):
+        for arguments in (["--device", "cuda"], []):
+            out = run("bench", "relu", "--shape", "n=64", "--backend", "cuda,copy", *arguments, *QUICK, "--json")
+            self.assertEqual(out.returncode, 1, out.stderr)
+            rows = json.loads(out.stdout)["results"]
+            self.assertEqual([r["backend"] for r in rows], ["cuda", "copy"])
+            for row in rows:
+                self.assertEqual(row["verdict"], "skipped", row)
+                self.assertIn("cuda", row["reason"].lower())
+                self.assertEqual((row["device"], row["regime"], row["cache"]), ("cuda:0", "back_to_back", "cold"))
+                self.assertIsNone(row["median_us"])
+                self.assertIsNone(row["sm_clock_mhz"])
+
+    def test_both_regimes_of_a_case_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("relu n=64 f32 device=cuda:0 regime=both data=full\n")
+            file.flush()
+            out = run("bench", "--cases", file.name, "--backend", "cuda", *QUICK, "--json")
+        rows = json.loads(out.stdout)["results"]
+        self.assertEqual([r["regime"] for r in rows], ["back_to_back", "gapped"])
+
+    def test_the_cpu_is_not_a_device_backend(self):
+        out = run("bench", "relu", "--shape", "n=64", "--device", "cuda", "--backend", "cpu", *QUICK, "--json")
+        self.assertEqual(out.returncode, 1)
+        row = json.loads(out.stdout)["results"][0]
+        self.assertEqual(row["verdict"], "skipped")
+        self.assertIn("cuda:0", row["reason"])
+
+    def test_check_and_nobody_there(self):
+        out = run("check", "relu", "--shape", "n=64", "--device", "cuda", "--dtype", "f32", "--json")
+        self.assertEqual(out.returncode, 1)
+        self.assertEqual(json.loads(out.stdout)["results"][0]["backend"], "cuda")
+        out = run("bench", "relu", "--shape", "n=64", "--device", "cuda", *QUICK)
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("no backend here", out.stderr)
+
+
 class Mistakes(unittest.TestCase):
     """Each gets one clear sentence on standard error and exit code 2."""
 
@@ -131,6 +180,12 @@ class Mistakes(unittest.TestCase):
         self.row_error(["bench", "rms_norm", "--opt", "eps=big"], "eps", "big")
         self.row_error(["bench", "rope", "--shape", "tokens=1,heads=1,head_dim=7"], "even")
         self.row_error(["bench", "vec_add", "--shape", "n=4611686018427387904"], "vec_add")
+
+    def test_devices_and_regimes(self):
+        self.refused(["bench", "silu", "--device", "tpu"], "tpu", "cuda:N")
+        self.refused(["bench", "silu", "--device", "cuda", "--regime", "often"], "often")
+        self.refused(["bench", "silu", "--data", "odd"], "odd", "outliers", "full")
+        self.row_error(["bench", "silu", "--shape", "n=4", "--regime", "gapped"], "gapped", "back_to_back")
 
     def test_more_memory_than_there_is(self):
         self.row_error(["bench", "vec_add", "--shape", "n=1099511627776"], "memory")

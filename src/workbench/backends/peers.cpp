@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/backends/peers.cpp: the list of CPU peers.
+// src/workbench/backends/peers.cpp: the list of peers.
 #include "workbench/backends/peers.h"
 
 namespace nrd {
@@ -10,6 +10,8 @@ std::vector<std::unique_ptr<Backend>> make_peer_backends() {
   list.push_back(make_blis_backend());
   list.push_back(make_mkl_backend());
   list.push_back(make_onednn_backend());
+  for (std::unique_ptr<Backend>& backend : make_device_backends())
+    list.push_back(std::move(backend));
   return list;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/backends/peers.h: the CPU libraries that we are measured against.
+// src/workbench/backends/peers.h: the libraries that we are measured against.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,19 @@
 
 namespace nrd {
 
-// openblas, blis, mkl, onednn. None is opened before its load().
+// openblas, blis, mkl, onednn, and those of devices. None is opened before its load().
 std::vector<std::unique_ptr<Backend>> make_peer_backends();
+// cublaslt, cudnn; and copy and read, which move the bytes of a case and compute nothing.
+std::vector<std::unique_ptr<Backend>> make_device_backends();
 
 // One file each.
 std::unique_ptr<Backend> make_openblas_backend();
 std::unique_ptr<Backend> make_blis_backend();
 std::unique_ptr<Backend> make_mkl_backend();
 std::unique_ptr<Backend> make_onednn_backend();
+std::unique_ptr<Backend> make_cublaslt_backend();
+std::unique_ptr<Backend> make_cudnn_backend();
+std::unique_ptr<Backend> make_copy_backend();
+std::unique_ptr<Backend> make_read_backend();
 
 }  // namespace nrd
