@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-# benchmarks/tables.py: writes the tables of docs/performance.md from benchmarks/results/.
+# benchmarks/tables.py: writes the tables of docs/performance.md and README.md from
+# benchmarks/results/.
 #
-#   tables.py [--check]      --check: only says whether the page is what the results give
+#   tables.py [--check]      --check: only says whether the pages are what the results give
 #
 # A table stands between <!-- table NAME --> and <!-- end -->; NAME is a function below and its
-# files: `operators zen4`, `torch emerald_rapids`.
+# files: `operators zen4`, `torch emerald_rapids`. Those of a GPU are empty where there are no files.
 import json
 import math
 import pathlib
@@ -13,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGE = ROOT / "docs" / "performance.md"
+PAGES = [ROOT / "docs" / "performance.md", ROOT / "README.md"]
 
 
 def geometric_mean(values):
@@ -105,7 +106,121 @@ def torch(device):
     return grid(["operator", "size", "threads", "`cpu`", "eager", "compiled"], rows)
 
 
-TABLES = {"operators": operators, "products": products, "torch": torch}
+def gpu_results(device, op):
+    """The document, and its rows by case: {identity: {backend: row}}."""
+    path = RESULTS / f"{device}-{op}.json"
+    if not path.exists():
+        return None, {}
+    document, cases = json.loads(path.read_text()), {}
+    for row in document["results"]:
+        if row.get("median_us"):
+            key = (row["op"], row["shape"], row["dtype"], row["options"], row["regime"])
+            cases.setdefault(key, {})[row["backend"]] = row
+    return document, cases
+
+
+def speed_up(ours, theirs):
+    """Their time over ours, the median over paired slices."""
+    if not ours or not theirs:
+        return None
+    pairs = sorted(t / o for o, t in zip(ours["slices_us"], theirs["slices_us"]))
+    middle = len(pairs) // 2
+    return pairs[middle] if len(pairs) % 2 else (pairs[middle - 1] + pairs[middle]) / 2
+
+
+def times(value):
+    return f"{value:.2f}" if value else ""
+
+
+def percent(value):
+    return f"{100 * value:.0f} %" if value else ""
+
+
+def figure(row, key, form):
+    return form.format(row[key]) if row.get(key) is not None else ""
+
+
+def machine(device, document):
+    facts = next(iter(document["environment"].get("devices", {}).values()), None)
+    if not facts:
+        return device
+    measured, nominal = facts["measured"], facts["nominal"]
+    copy = ", ".join(f"{p['gbps']:.0f} GB/s at {p['bytes'] / 2 ** 20:.0f} MiB" for p in measured["copy"])
+    read = ", ".join(f"{p['gbps']:.0f} at {p['bytes'] / 2 ** 20:.0f} MiB" for p in measured["read"])
+    product = f"{(measured['fp8_gflops'] or 0) / 1e3:.0f} TFLOPS in 8 bits, {(measured['half_gflops'] or 0) / 1e3:.0f} in bf16"
+    return (f"{facts['name']}, driver {facts['driver']}, {facts['runtime']}, {facts['power_limit_watts'] or 0:.0f} W, "
+            f"{document['environment'].get('date', '')[:10]}. Nominal: {nominal['memory_gbps']:.0f} GB/s, "
+            f"{(nominal['fp8_gflops'] or 0) / 1e3:.0f} TFLOPS in 8 bits at {facts['max_sm_mhz'] or 0:.0f} MHz. "
+            f"Measured in the same run: copy {copy}; read {read}; a product of {measured['product']}: {product}.")
+
+
+def gpu_rows(device, op):
+    """Operators that move memory: beside a copy of the same bytes, Triton and torch.compile."""
+    document, cases = gpu_results(device, op)
+    rows = []
+    for (name, shape, dtype, options, regime), by in cases.items():
+        ours, python = by.get("cuda"), by.get("cuda_ctypes")
+        if not ours:
+            continue
+        rows.append([f"`{name}`", shape, dtype, options, time_text(ours["median_us"]),
+                     figure(ours, "gbps", "{:.0f}"), figure(ours, "percent_of_nominal", "{:.0f} %"),
+                     percent(speed_up(ours, by.get("copy"))), times(speed_up(python, by.get("triton"))),
+                     times(speed_up(python, by.get("torch_compile")))])
+    return document, grid(["operator", "shape", "dtype", "options", "`cuda`", "GB/s", "of nominal",
+                           "of a copy", "Triton", "torch.compile"], rows)
+
+
+def gpu_products(device):
+    document, cases = gpu_results(device, "fp8_gemm")
+    rows = []
+    for (name, shape, dtype, options, regime), by in cases.items():
+        ours = by.get("cuda")
+        if not ours:
+            continue
+        read = speed_up(ours, by.get("read"))
+        rows.append([shape, options or "scales=tensor", regime, time_text(ours["median_us"]),
+                     f"{ours['gflops'] / 1e3:.0f}", figure(ours, "percent_of_nominal", "{:.0f} %"),
+                     figure(ours, "percent_of_clock_peak", "{:.0f} %"), figure(ours, "sm_clock_mhz", "{:.0f}"),
+                     figure(ours, "watts", "{:.0f}"), times(speed_up(ours, by.get("cublaslt"))),
+                     times(1 / read if read else None)])
+    return document, grid(["shape", "options", "regime", "`cuda`", "TFLOPS", "of nominal", "of the clock's peak",
+                           "MHz", "W", "cuBLASLt", "time over a read"], rows)
+
+
+def gpu(device):
+    """The whole section of a GPU, or nothing."""
+    parts = []
+    for op, title in (("rmsnorm_rope", "RMSNorm and RoPE"), ("decode", "One token and 64"),
+                      ("fp8_quantize", "Quantising to 8 bits"), ("fp8_gemm", "Products of 8-bit floats")):
+        document, table = gpu_products(device) if op == "fp8_gemm" else gpu_rows(device, op)
+        if document is None:
+            continue
+        parts.append(f"### {title}\n\n{machine(device, document)}\n\n{table}")
+    return "\n\n".join(parts)
+
+
+def gpu_summary(device):
+    """What README says of a GPU, or nothing."""
+    lines = []
+    _, rows = gpu_results(device, "rmsnorm_rope")
+    copies = [c for c in (speed_up(by.get("cuda"), by.get("copy")) for by in rows.values()) if c]
+    if copies:
+        lines.append(f"- RMSNorm with RoPE in one launch: {percent(min(copies))} to {percent(max(copies))} of a copy of "
+                     "the same bytes.")
+    _, products = gpu_results(device, "fp8_gemm")
+    for mode, word in (("fast", "fast"), ("", "precise")):
+        ratios = [r for (_, shape, _, options, _), by in products.items()
+                  if ("accumulate=fast" in options) == bool(mode) and "block" not in options
+                  for r in [speed_up(by.get("cuda"), by.get("cublaslt"))] if r]
+        if ratios:
+            lines.append(f"- 8-bit products, {word}: {geometric_mean(ratios):.2f} times as fast as cuBLASLt "
+                         f"({min(ratios):.2f} to {max(ratios):.2f} over {len(ratios)} cases).")
+    if not lines:
+        return ""
+    return f"On an {device.upper()}, random data, both in one process and in turn:\n\n" + "\n".join(lines)
+
+
+TABLES = {"operators": operators, "products": products, "torch": torch, "gpu": gpu, "gpu_summary": gpu_summary}
 
 
 def filled(page):
@@ -116,13 +231,14 @@ def filled(page):
 
 
 def main():
-    page = PAGE.read_text()
-    new = filled(page)
-    if "--check" in sys.argv[1:]:
-        if new != page:
-            sys.exit("docs/performance.md is not what benchmarks/results give: run benchmarks/tables.py")
-        return
-    PAGE.write_text(new)
+    for path in PAGES:
+        page = path.read_text()
+        new = filled(page)
+        if "--check" in sys.argv[1:]:
+            if new != page:
+                sys.exit(f"{path.name} is not what benchmarks/results give: run benchmarks/tables.py")
+        else:
+            path.write_text(new)
 
 
 if __name__ == "__main__":
