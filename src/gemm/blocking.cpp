@@ -63,12 +63,14 @@ Blocking choose_blocking(const Extents& extents, const Family& family,
   // Packing B again for every part of A would cost more than partial results from far away.
   if (extents.is_packed || a_panels <= blocking.a_outer) {
     blocking.order = LoopOrder::kGroups;
-    // One panel of A: B passes by whole, as long as A stays in L2.
-    if (a_panels == 1 && extents.is_packed) {
-      blocking.k =
-          even_part(steps, std::max(most_steps, l2 / 2 / (step * family.rows)), kStepsOfABlock);
+    const bool is_few = extents.m <= kFewRows;
+    // Few rows: a panel of B passes by in one piece, as long as half of L2 holds what passes again:
+    // it, or A where that is a single panel. Every further block of k starts and ends a tile anew.
+    if (is_few && extents.is_packed && family.arithmetic != Arithmetic::kTile) {
+      const int width = a_panels == 1 ? family.rows : family.columns();
+      blocking.k = even_part(steps, std::max(most_steps, l2 / 2 / (step * width)), kStepsOfABlock);
     }
-    blocking.b_block = extents.m <= kFewRows ? 1 : kMostGroup;
+    blocking.b_block = is_few ? 1 : kMostGroup;
     blocking.b_block = std::clamp<int64_t>(b_panels, 1, blocking.b_block);
   } else {
     blocking.order = LoopOrder::kBlocks;

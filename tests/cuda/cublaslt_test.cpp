@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/cuda/cublaslt_test.cpp: the calls that the peer cublaslt makes, on a cuBLASLt of our own
 // that runs on the host and reads its descriptors as the documentation says.
-#include "workbench/backends/cublaslt_matmul.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <map>
 
 #include "base/convert.h"
+#include "workbench/backends/cublaslt_matmul.h"
 #include "workbench/case.h"
 #include "workbench/data.h"
 #include "workbench/reference.h"
@@ -183,8 +182,9 @@ TEST(Cublaslt, EightBitProducts) {
   for (const char* dtype : {"bf16", "f16", "f32"}) {
     for (const char* scales : {"tensor", "row_column"}) {
       for (const char* accumulate : {"fast", "precise"})
-        expect_right(make("fp8_gemm", dtype,
-                          {{"scales", std::string(scales)}, {"accumulate", std::string(accumulate)}}));
+        expect_right(
+            make("fp8_gemm", dtype,
+                 {{"scales", std::string(scales)}, {"accumulate", std::string(accumulate)}}));
     }
   }
   expect_right(make("fp8_gemm", "bf16", {{"scales", std::string("row_column")}}, false, {"bias"}));
