@@ -14,7 +14,7 @@ namespace {
 
 class HostMemory final : public OperandMemory {
  public:
-  Expected<void*> allocate(size_t bytes, MemoryMode mode) override {
+  Expected<void*> allocate(size_t bytes, MemoryMode mode, unsigned char) override {
     Expected<Buffer> buffer = Buffer::allocate(bytes, mode);
     if (!buffer) return buffer.error();
     buffers_.push_back(std::move(*buffer));
@@ -52,15 +52,15 @@ class DeviceOperandMemory final : public OperandMemory {
     for (const Piece& piece : pieces_) runtime_.release(device_.index, piece.block);
   }
 
-  Expected<void*> allocate(size_t bytes, MemoryMode mode) override {
+  Expected<void*> allocate(size_t bytes, MemoryMode mode, unsigned char guard) override {
     const size_t band = mode == MemoryMode::kGuarded ? kBand : 0;
     // At least one byte: null would read as an absent operand.
     Expected<void*> block = runtime_.allocate(device_.index, std::max<size_t>(1, bytes + 2 * band));
     if (!block) return block.error();
-    pieces_.push_back({static_cast<char*>(*block), bytes, band});
+    pieces_.push_back({static_cast<char*>(*block), bytes, band, guard});
     const Piece& piece = pieces_.back();
-    NRD_TRY(fill(piece.block, kGuard, band));
-    NRD_TRY(fill(piece.block + band + bytes, kGuard, band));
+    NRD_TRY(fill(piece.block, guard, band));
+    NRD_TRY(fill(piece.block + band + bytes, guard, band));
     return piece.block + band;
   }
   size_t alignment() const override { return 256; }
@@ -90,7 +90,7 @@ class DeviceOperandMemory final : public OperandMemory {
       std::vector<char> front(piece.band), back(piece.band);
       NRD_TRY(read(front.data(), piece.block, piece.band));
       NRD_TRY(read(back.data(), piece.block + piece.band + piece.bytes, piece.band));
-      const auto before = changed(front), behind = changed(back);
+      const auto before = changed(front, piece.guard), behind = changed(back, piece.guard);
       if (before + behind == 0) continue;
       where = fmt::format("{} bytes {}", before > 0 ? before : behind,
                           before > 0 ? "before it" : "behind its end");
@@ -102,11 +102,11 @@ class DeviceOperandMemory final : public OperandMemory {
  private:
   static constexpr size_t kBand = 4096;
   static constexpr size_t kPatternBytes = size_t{64} << 20;
-  static constexpr unsigned char kGuard = 0xFF;
   struct Piece {
     char* block = nullptr;
     size_t bytes = 0;
     size_t band = 0;
+    unsigned char guard = 0;
   };
 
   Expected<void> transfer(void* to, const Device& to_device, const void* from,
@@ -115,9 +115,9 @@ class DeviceOperandMemory final : public OperandMemory {
     NRD_TRY(runtime_.copy(to, to_device, from, from_device, bytes, nullptr));
     return runtime_.wait_for(device_.index, nullptr);
   }
-  static int64_t changed(const std::vector<char>& band) {
+  static int64_t changed(const std::vector<char>& band, unsigned char guard) {
     return std::count_if(band.begin(), band.end(),
-                         [](char c) { return static_cast<unsigned char>(c) != kGuard; });
+                         [&](char c) { return static_cast<unsigned char>(c) != guard; });
   }
 
   DeviceRuntime& runtime_;

@@ -17,9 +17,11 @@ class OperandMemory {
   static Expected<std::unique_ptr<OperandMemory>> on(const Device& device);
   virtual ~OperandMemory() = default;
 
-  // On the CPU a guarded piece ends at an inaccessible page. On a device bands of a pattern lie
-  // before and behind it, NaN in every floating dtype, so that what is read there shows too.
-  virtual Expected<void*> allocate(size_t bytes, MemoryMode mode) = 0;
+  // On the CPU a guarded piece ends at an inaccessible page. On a device bands of `guard` lie
+  // before and behind it: NaN in every floating dtype where it is read, so that what is read there
+  // shows, and what no kernel stores where it is written.
+  static constexpr unsigned char kReadGuard = 0xFF, kWriteGuard = 0xC3;
+  virtual Expected<void*> allocate(size_t bytes, MemoryMode mode, unsigned char guard) = 0;
   virtual size_t alignment() const = 0;  // of operands within a timed block
 
   // Copies wait until they are done.

@@ -58,8 +58,8 @@ Expected<KernelRunner> KernelRunner::create(const KernelChoice& choice, const Ca
   if (!memory) return memory.error();
   runner.memory_ = std::move(*memory);
   if (mode == MemoryMode::kTimed && computes(choice)) {
-    Expected<void*> block =
-        runner.memory_->allocate(static_cast<size_t>(sets) * runner.set_bytes(), mode);
+    Expected<void*> block = runner.memory_->allocate(static_cast<size_t>(sets) * runner.set_bytes(),
+                                                     mode, OperandMemory::kReadGuard);
     if (!block) return block.error();
     runner.block_ = static_cast<char*>(*block);
   }
@@ -68,7 +68,8 @@ Expected<KernelRunner> KernelRunner::create(const KernelChoice& choice, const Ca
   if (runner.workspace_bytes_ == 0) return runner;
   // A guard page on the CPU would cost its alignment.
   const MemoryMode guarded = runner.memory_->addressable() ? MemoryMode::kTimed : mode;
-  Expected<void*> workspace = runner.memory_->allocate(runner.workspace_bytes_, guarded);
+  Expected<void*> workspace =
+      runner.memory_->allocate(runner.workspace_bytes_, guarded, OperandMemory::kWriteGuard);
   if (!workspace) return workspace.error();
   runner.workspace_ = *workspace;
   return runner;
@@ -105,7 +106,9 @@ Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) {
       data = block_ + offset;
       offset += padded_bytes(i);
     } else {
-      Expected<void*> piece = memory_->allocate(bytes_of(i), mode);
+      const bool output = case_.desc.signature().operands[i].output;
+      Expected<void*> piece = memory_->allocate(
+          bytes_of(i), mode, output ? OperandMemory::kWriteGuard : OperandMemory::kReadGuard);
       if (!piece) return piece.error();
       data = *piece;
     }
