@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -161,6 +162,25 @@ class Files(unittest.TestCase):
                                   "--stages", "tests"], capture_output=True, text=True, timeout=60)
             self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
             self.assertIn("test_cuda_fake: ok", out.stdout)
+
+
+    def test_what_travels_is_packed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("tests/test_cuda_fake", "tests/test_cuda_emulator", "nereid"):
+                binary = pathlib.Path(folder) / name
+                binary.parent.mkdir(exist_ok=True)
+                binary.write_bytes(pathlib.Path("/bin/true").read_bytes())
+                os.chmod(binary, 0o755)
+            archive = pathlib.Path(folder) / "gate.tar.xz"
+            out = subprocess.run([sys.executable, ROOT / "scripts" / "gpu_gate", "--build", folder, "--out", folder,
+                                  "--pack", archive], capture_output=True, text=True, timeout=60)
+            self.assertEqual(out.returncode, 0, out.stderr)
+            with tarfile.open(archive) as packed:
+                names = packed.getnames()
+            self.assertIn("nereid", names)
+            self.assertIn("test_cuda_fake", names)
+            self.assertNotIn("test_cuda_emulator", names)
+            self.assertFalse([n for n in names if n.startswith("libc.so")])
 
 
 class Cases(unittest.TestCase):

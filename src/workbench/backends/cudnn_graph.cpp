@@ -143,11 +143,17 @@ class BackendNormPlan final : public NormPlan {
     norm_ = std::move(*norm);
     Expected<Object> graph = Object::create(api_, kGraphDescriptor);
     if (!graph) return graph.error();
-    NRD_TRY(graph->set_one(kGraphHandle, kTypeHandle, handle_));
+    set_handle(*graph, kGraphHandle);
     NRD_TRY(graph->set_one(kGraphOperations, kTypeDescriptor, norm_.get()));
     NRD_TRY(graph->finalize());
     graph_ = std::move(*graph);
     return {};
+  }
+
+  // Deprecated in 9: versions that need no handle may refuse it.
+  void set_handle(const Object& object, int name) const {
+    const Expected<void> ignored = object.set_one(name, kTypeHandle, handle_);
+    (void)ignored;
   }
 
   // The first configuration of the library's ranking that becomes a plan.
@@ -172,8 +178,8 @@ class BackendNormPlan final : public NormPlan {
     for (int64_t i = 0; i < returned && i < kMostConfigs; i++) {
       Expected<Object> plan = Object::create(api_, kPlanDescriptor);
       if (!plan) return plan.error();
-      if (!plan->set_one(kPlanHandle, kTypeHandle, handle_) ||
-          !plan->set_one(kPlanConfig, kTypeDescriptor, raw[static_cast<size_t>(i)]) ||
+      set_handle(*plan, kPlanHandle);
+      if (!plan->set_one(kPlanConfig, kTypeDescriptor, raw[static_cast<size_t>(i)]) ||
           !plan->finalize())
         continue;
       int64_t bytes = 0, count = 0;
