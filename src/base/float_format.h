@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/base/float_format.h: the small float formats at compile time; bits to bits, no branches.
 //
-// Private to base/convert.cpp and tests of it. Everything is selects on integers, so that a loop
-// over narrow() or widen() vectorises.
+// Private to base/convert.cpp, device code without the instruction and tests. Everything is selects
+// on integers, so that a loop over narrow() or widen() vectorises.
 #pragma once
 
 #include <bit>

@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "base/float_format.h"
 #include "cuda/device/language.cuh"
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
@@ -64,15 +65,6 @@ __device__ __forceinline__ float saturated(float x) {
   return x > kTop ? kTop : (x < -kTop ? -kTop : x);
 }
 
-namespace detail {
-
-template <class T>
-__device__ __forceinline__ constexpr __nv_fp8_interpretation_t fp8_kind() {
-  return kSame<T, f8e4m3> ? __NV_E4M3 : __NV_E5M2;
-}
-
-}  // namespace detail
-
 // Two neighbours of a 16-bit type in one word, the first in the low half.
 template <class T>
 __device__ __forceinline__ void widen_pair(uint32_t word, float* out) {
@@ -100,20 +92,55 @@ __device__ __forceinline__ uint32_t narrow_pair(float first, float second) {
   }
 }
 
+// 8-bit codes are converted by the hardware from sm_89 on, elsewhere by the integer operations of
+// base/float_format.h. The hardware's conversion saturates.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#define NRD_CUDA_CONVERTS_FP8 1
+#else
+#define NRD_CUDA_CONVERTS_FP8 0
+#endif
+
+template <class T>
+inline constexpr FloatFormat kFp8Format = kSame<T, f8e4m3> ? kFormatF8E4M3 : kFormatF8E5M2;
+template <class T>
+inline constexpr __nv_fp8_interpretation_t kFp8Kind = kSame<T, f8e4m3> ? __NV_E4M3 : __NV_E5M2;
+
 // Two codes in the low 16 bits.
 template <class T>
 __device__ __forceinline__ void widen_codes(uint32_t codes, float* out) {
+#if NRD_CUDA_CONVERTS_FP8
   const __half2_raw raw =
-      __nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(codes), detail::fp8_kind<T>());
+      __nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(codes), kFp8Kind<T>);
   const float2 wide = __half22float2(__half2(raw));
   out[0] = wide.x;
   out[1] = wide.y;
+#else
+  out[0] = float_of_bits(nrd::widen<kFp8Format<T>, SourceF32>(codes & 0xff));
+  out[1] = float_of_bits(nrd::widen<kFp8Format<T>, SourceF32>(codes >> 8 & 0xff));
+#endif
+}
+
+// What the largest code becomes where a value does not fit: e4m3 keeps up to half a step above it
+// and has no Inf, e5m2 has one from half a step on.
+template <class T>
+__device__ __forceinline__ uint32_t overflowed(uint32_t code, float x) {
+  const float magnitude = fabsf(x);
+  const bool is_over = kSame<T, f8e4m3> ? magnitude > 464.0f : magnitude >= 61440.0f;
+  return is_over ? (code & 0x80u) | kFp8Format<T>.overflow_code : code;
 }
 
 template <class T, bool kSaturate>
 __device__ __forceinline__ uint32_t narrow_codes(float first, float second) {
-  return __nv_cvt_float2_to_fp8x2(make_float2(first, second),
-                                  kSaturate ? __NV_SATFINITE : __NV_NOSAT, detail::fp8_kind<T>());
+#if NRD_CUDA_CONVERTS_FP8
+  const uint32_t codes =
+      __nv_cvt_float2_to_fp8x2(make_float2(first, second), __NV_SATFINITE, kFp8Kind<T>);
+  if constexpr (kSaturate) return codes;
+  return overflowed<T>(codes & 0xff, first) | overflowed<T>(codes >> 8, second) << 8;
+#else
+  constexpr Overflow kRule = kSaturate ? Overflow::kSaturate : Overflow::kIeee;
+  return nrd::narrow<kFp8Format<T>, SourceF32, kRule>(bits_of_float(first)) |
+         nrd::narrow<kFp8Format<T>, SourceF32, kRule>(bits_of_float(second)) << 8;
+#endif
 }
 
 // One element, given and returned as the bits that lie in memory.
