@@ -56,7 +56,8 @@ Expected<std::vector<DeviceInfo>> list_devices() {
                        .multiprocessors = p.multiProcessorCount,
                        .memory_gib = static_cast<double>(p.totalGlobalMem) / (1 << 30),
                        .memory_gbps = 2 * clock_khz * 1e3 * (p.memoryBusWidth / 8) * 1e-9,
-                       .l2_bytes = p.l2CacheSize});
+                       .l2_bytes = p.l2CacheSize,
+                       .shared_bytes = static_cast<int>(p.sharedMemPerBlockOptin)});
   }
   return devices;
 }

@@ -17,6 +17,7 @@ struct DeviceInfo {
   double memory_gib = 0;
   double memory_gbps = 0;  // nominal: bus width x clock, both edges
   int l2_bytes = 0;
+  int shared_bytes = 48 * 1024;  // of a block that asks for it
 };
 
 // Empty where the driver is there and has no device. The error names the call and its code: no

@@ -4,9 +4,11 @@
 
 namespace nrd::cuda {
 
+extern const Implementation kFp8Quantize, kFp8Dequantize;
+
 std::span<const Implementation* const> implementations() {
-  static const std::span<const Implementation* const> all;
-  return all;
+  static constexpr const Implementation* kAll[] = {&kFp8Quantize, &kFp8Dequantize};
+  return kAll;
 }
 
 }  // namespace nrd::cuda

@@ -34,8 +34,8 @@ struct Fp8QuantizeArgs {
   const void* x = nullptr;
   DType x_dtype = DType::kBF16;  // f32, f16 or bf16
   uint8_t* q = nullptr;
-  DType q_dtype = DType::kF8E4M3;  // or f8e5m2
-  float* scale = nullptr;          // written
+  DType q_dtype = DType::kF8E4M3;   // or f8e5m2
+  float* scale = nullptr;           // written
   const float* scale_in = nullptr;  // given scales; null: from the data
   bool saturate = false;            // given scales are kept, not raised where they overflow
   Fp8Tile tile = Fp8Tile::kTensor;
@@ -65,6 +65,8 @@ struct Fp8CopyArgs {
 };
 
 size_t fp8_quantize_workspace(const Fp8QuantizeArgs& args, const Target& target);
+// How args whose pointers are aligned are quantised: "rows, 32 threads with 16 vectors".
+std::string fp8_quantize_note(const Fp8QuantizeArgs& args, const Target& target);
 cudaError_t fp8_quantize(const Fp8QuantizeArgs& args, const Target& target, Stream stream);
 cudaError_t fp8_dequantize(const Fp8DequantizeArgs& args, const Target& target, Stream stream);
 cudaError_t fp8_copy(const Fp8CopyArgs& args, const Target& target, Stream stream);

@@ -15,11 +15,13 @@ namespace nrd::cuda {
 #define NRD_CUDA_TABLE(type, name) extern const type NRD_CUDA_JOIN(name, NRD_CUDA_TARGET)
 
 struct Fp8GemmKernels;
+struct Fp8Kernels;
 struct PlaceKernels;
 struct PortableGemmKernels;
 
 // Null where a target has no such kernels.
 struct KernelTables {
+  const Fp8Kernels* fp8 = nullptr;
   const Fp8GemmKernels* fp8_gemm = nullptr;  // wgmma
   const PlaceKernels* place = nullptr;
   const PortableGemmKernels* portable_gemm = nullptr;

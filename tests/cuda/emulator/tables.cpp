@@ -8,11 +8,13 @@
 namespace nrd::cuda {
 
 extern const Fp8GemmKernels fp8_gemm_kernels_emulated;
+extern const Fp8Kernels fp8_kernels_emulated;
 extern const PlaceKernels place_kernels_emulated;
 extern const PortableGemmKernels portable_gemm_kernels_emulated;
 
 const KernelTables& tables_emulated() {
   static const KernelTables tables{
+      .fp8 = &fp8_kernels_emulated,
       .fp8_gemm = &fp8_gemm_kernels_emulated,
       .place = &place_kernels_emulated,
   };
@@ -21,6 +23,7 @@ const KernelTables& tables_emulated() {
 
 const KernelTables& tables_emulated_sm80() {
   static const KernelTables tables{
+      .fp8 = &fp8_kernels_emulated,
       .place = &place_kernels_emulated,
       .portable_gemm = &portable_gemm_kernels_emulated,
   };
@@ -35,6 +38,7 @@ DeviceInfo emulated_device(int major) {
   device.memory_gib = 1;
   device.memory_gbps = 100;
   device.l2_bytes = 1 << 20;
+  device.shared_bytes = emulator::kSharedOfBlock;
   return device;
 }
 
