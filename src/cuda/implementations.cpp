@@ -4,10 +4,11 @@
 
 namespace nrd::cuda {
 
-extern const Implementation kFp8Quantize, kFp8Dequantize;
+extern const Implementation kElements, kFp8Quantize, kFp8Dequantize, kGlue;
 
 std::span<const Implementation* const> implementations() {
-  static constexpr const Implementation* kAll[] = {&kFp8Quantize, &kFp8Dequantize};
+  static constexpr const Implementation* kAll[] = {&kElements, &kFp8Quantize, &kFp8Dequantize,
+                                                   &kGlue};
   return kAll;
 }
 

@@ -14,15 +14,19 @@ namespace nrd::cuda {
 #define NRD_CUDA_JOIN(a, b) NRD_CUDA_JOIN_(a, b)
 #define NRD_CUDA_TABLE(type, name) extern const type NRD_CUDA_JOIN(name, NRD_CUDA_TARGET)
 
+struct ElementKernels;
 struct Fp8GemmKernels;
 struct Fp8Kernels;
+struct GlueKernels;
 struct PlaceKernels;
 struct PortableGemmKernels;
 
 // Null where a target has no such kernels.
 struct KernelTables {
+  const ElementKernels* elements = nullptr;
   const Fp8Kernels* fp8 = nullptr;
   const Fp8GemmKernels* fp8_gemm = nullptr;  // wgmma
+  const GlueKernels* glue = nullptr;
   const PlaceKernels* place = nullptr;
   const PortableGemmKernels* portable_gemm = nullptr;
 };

@@ -7,15 +7,19 @@
 
 namespace nrd::cuda {
 
+extern const ElementKernels element_kernels_emulated;
 extern const Fp8GemmKernels fp8_gemm_kernels_emulated;
 extern const Fp8Kernels fp8_kernels_emulated;
+extern const GlueKernels glue_kernels_emulated;
 extern const PlaceKernels place_kernels_emulated;
 extern const PortableGemmKernels portable_gemm_kernels_emulated;
 
 const KernelTables& tables_emulated() {
   static const KernelTables tables{
+      .elements = &element_kernels_emulated,
       .fp8 = &fp8_kernels_emulated,
       .fp8_gemm = &fp8_gemm_kernels_emulated,
+      .glue = &glue_kernels_emulated,
       .place = &place_kernels_emulated,
   };
   return tables;
@@ -23,7 +27,9 @@ const KernelTables& tables_emulated() {
 
 const KernelTables& tables_emulated_sm80() {
   static const KernelTables tables{
+      .elements = &element_kernels_emulated,
       .fp8 = &fp8_kernels_emulated,
+      .glue = &glue_kernels_emulated,
       .place = &place_kernels_emulated,
       .portable_gemm = &portable_gemm_kernels_emulated,
   };

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// src/cuda/kernels/elements_unary.cu: the elementwise operators of one input.
+#include "cuda/kernels/elements.cuh"
+
+namespace nrd::cuda::NRD_CUDA_TARGET {
+
+cudaError_t unary_elements(const ElementArgs& args, Stream stream) {
+  switch (args.op) {
+#define NRD_CUDA_CASE(name, functor) \
+  case ElementOp::k##functor: return start_elements<functor, 1>(args, stream);
+    NRD_CUDA_UNARY_OPS(NRD_CUDA_CASE)
+#undef NRD_CUDA_CASE
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+}  // namespace nrd::cuda::NRD_CUDA_TARGET
