@@ -89,6 +89,9 @@ CaseRequest odd_request(const Op& op, const char* dtype) {
   return request;
 }
 
+// As a vector: `cast` takes no scalars.
+nereid::TensorView flat(const Tensor& tensor) { return tensor.view().reshape({tensor.count()}); }
+
 // Indices of the first two rows of a table, other values of about -1 to 1.
 Tensor input(const OperandDesc& operand, int seed) {
   const Tensor wide(nereid::f32, list_of(operand.sizes));
@@ -99,13 +102,13 @@ Tensor input(const OperandDesc& operand, int seed) {
                                 : static_cast<float>(number % 199 - 99) / 99.0f;
   }
   const Tensor tensor(public_dtype(operand.dtype), list_of(operand.sizes));
-  nereid::cast(wide, tensor);
+  nereid::cast(flat(wide), flat(tensor));
   return tensor;
 }
 
 std::vector<float> floats(const Tensor& tensor) {
   const Tensor wide(nereid::f32, tensor.sizes());
-  nereid::cast(tensor, wide);
+  nereid::cast(flat(tensor), flat(wide));
   return {wide.data<float>(), wide.data<float>() + wide.count()};
 }
 

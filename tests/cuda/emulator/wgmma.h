@@ -4,8 +4,8 @@
 // A product is one of the whole warpgroup: it is executed when all 128 threads have issued it, at
 // once or when one of them waits for its group, in the order of issue. Until then neither its
 // tiles may be overwritten nor its sums touched, and under a seed that delays it both show. The
-// descriptor is decoded as the hardware does. Sums are those of f32: Hopper's shorter accumulator is
-// not modelled.
+// descriptor is decoded as the hardware does. Sums are those of f32: Hopper's shorter accumulator
+// is not modelled.
 #pragma once
 
 #include "emulator/mbarrier.h"
