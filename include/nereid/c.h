@@ -238,9 +238,11 @@ NEREID_API nereid_status nereid_warm_up(nereid_context* context, const char* con
 
 /* --- Devices ------------------------------------------------------------------------------ */
 
+/* `device` is a nereid_device; a number that is none is an error. */
+
 /* How many there are of a kind; of CPUs one. An error says why CUDA devices cannot be asked for
  * (not built in, no driver), and the count is 0. */
-NEREID_API nereid_status nereid_device_count(nereid_device device, int32_t* count);
+NEREID_API nereid_status nereid_device_count(int32_t device, int32_t* count);
 
 typedef struct nereid_device_info {
   uint32_t struct_size;
@@ -254,15 +256,15 @@ typedef struct nereid_device_info {
   const char* reason; /* why there are none, else "" */
 } nereid_device_info;
 /* A CUDA device. */
-NEREID_API nereid_status nereid_describe_device(nereid_device device, int32_t index,
+NEREID_API nereid_status nereid_describe_device(int32_t device, int32_t index,
                                                 nereid_device_info* info);
 
 /* Memory of a device, aligned to 256 bytes (of the CPU to 64) and not initialised. Who has the
  * memory from elsewhere (cudaMalloc, a framework) needs none of this. */
-NEREID_API nereid_status nereid_device_allocate(nereid_device device, int32_t index, size_t bytes,
+NEREID_API nereid_status nereid_device_allocate(int32_t device, int32_t index, size_t bytes,
                                                 void** memory);
 /* Waits until nothing on the device can be using it. NULL: nothing. */
-NEREID_API void nereid_device_release(nereid_device device, int32_t index, void* memory);
+NEREID_API void nereid_device_release(int32_t device, int32_t index, void* memory);
 
 /* Copies the elements of a contiguous tensor to another of the same dtype and sizes, each on the
  * CPU or on a CUDA device. Returns when they are there; work in other streams than the default one
@@ -273,8 +275,7 @@ NEREID_API nereid_status nereid_copy(const nereid_tensor* from, const nereid_ten
 NEREID_API nereid_status nereid_copy_on(const nereid_tensor* from, const nereid_tensor* to,
                                         void* stream);
 /* Waits until all that was enqueued is done; the error is that of any of it. */
-NEREID_API nereid_status nereid_stream_synchronize(nereid_device device, int32_t index,
-                                                   void* stream);
+NEREID_API nereid_status nereid_stream_synchronize(int32_t device, int32_t index, void* stream);
 
 /* --- Packed matrices ---------------------------------------------------------------------- */
 

@@ -20,16 +20,15 @@ Error device_error(const char* function, std::string got, std::string allowed) {
 }
 
 // A device of the C ABI; the CPU has no numbers.
-Expected<Device> read_device(const char* function, nereid_device device, int32_t index) {
+Expected<Device> read_device(const char* function, int32_t device, int32_t index) {
   if (device == NEREID_CPU) return Device{};
   if (device != NEREID_CUDA)
-    return device_error(function, fmt::format("device number {}", static_cast<int>(device)),
-                        "cpu (0), cuda (1)");
+    return device_error(function, fmt::format("device number {}", device), "cpu (0), cuda (1)");
   if (index < 0) return device_error(function, fmt::format("cuda:{}", index), "cuda:0 and up");
   return Device{DeviceKind::kCuda, index};
 }
 
-Expected<void> count_devices(nereid_device device, int32_t* count) {
+Expected<void> count_devices(int32_t device, int32_t* count) {
   constexpr const char* kFunction = "nereid_device_count";
   if (!count) return null_error("count", "where to put the number", kFunction);
   *count = 0;
@@ -44,7 +43,7 @@ Expected<void> count_devices(nereid_device device, int32_t* count) {
   return {};
 }
 
-Expected<void> describe(nereid_device device, int32_t index, nereid_device_info* info) {
+Expected<void> describe(int32_t device, int32_t index, nereid_device_info* info) {
   constexpr const char* kFunction = "nereid_describe_device";
   Expected<Device> asked = read_device(kFunction, device, index);
   if (!asked) return asked.error();
@@ -67,7 +66,7 @@ Expected<void> describe(nereid_device device, int32_t index, nereid_device_info*
   return write_struct(known, info, "nereid_device_info");
 }
 
-Expected<void> allocate(nereid_device device, int32_t index, size_t bytes, void** memory) {
+Expected<void> allocate(int32_t device, int32_t index, size_t bytes, void** memory) {
   constexpr const char* kFunction = "nereid_device_allocate";
   if (!memory) return null_error("memory", "where to put the address", kFunction);
   *memory = nullptr;
@@ -85,7 +84,7 @@ Expected<void> allocate(nereid_device device, int32_t index, size_t bytes, void*
   return {};
 }
 
-Expected<void> release(nereid_device device, int32_t index, void* memory) {
+Expected<void> release(int32_t device, int32_t index, void* memory) {
   if (!memory) return {};
   Expected<Device> asked = read_device("nereid_device_release", device, index);
   if (!asked) return asked.error();
@@ -159,7 +158,7 @@ Expected<void> copy(const nereid_tensor* given, const nereid_tensor* target, voi
   return (*runtime)->wait_for(to_cpu ? from->device.index : to->device.index, stream);
 }
 
-Expected<void> synchronize(nereid_device device, int32_t index, void* stream) {
+Expected<void> synchronize(int32_t device, int32_t index, void* stream) {
   Expected<Device> asked = read_device("nereid_stream_synchronize", device, index);
   if (!asked) return asked.error();
   if (asked->kind == DeviceKind::kCpu) return {};
@@ -173,21 +172,19 @@ Expected<void> synchronize(nereid_device device, int32_t index, void* stream) {
 
 extern "C" {
 
-nereid_status nereid_device_count(nereid_device device, int32_t* count) {
+nereid_status nereid_device_count(int32_t device, int32_t* count) {
   return nrd::guarded([&] { return nrd::count_devices(device, count); });
 }
 
-nereid_status nereid_describe_device(nereid_device device, int32_t index,
-                                     nereid_device_info* info) {
+nereid_status nereid_describe_device(int32_t device, int32_t index, nereid_device_info* info) {
   return nrd::guarded([&] { return nrd::describe(device, index, info); });
 }
 
-nereid_status nereid_device_allocate(nereid_device device, int32_t index, size_t bytes,
-                                     void** memory) {
+nereid_status nereid_device_allocate(int32_t device, int32_t index, size_t bytes, void** memory) {
   return nrd::guarded([&] { return nrd::allocate(device, index, bytes, memory); });
 }
 
-void nereid_device_release(nereid_device device, int32_t index, void* memory) {
+void nereid_device_release(int32_t device, int32_t index, void* memory) {
   nrd::guarded([&] { return nrd::release(device, index, memory); });
 }
 
@@ -199,7 +196,7 @@ nereid_status nereid_copy_on(const nereid_tensor* from, const nereid_tensor* to,
   return nrd::guarded([&] { return nrd::copy(from, to, stream, false); });
 }
 
-nereid_status nereid_stream_synchronize(nereid_device device, int32_t index, void* stream) {
+nereid_status nereid_stream_synchronize(int32_t device, int32_t index, void* stream) {
   return nrd::guarded([&] { return nrd::synchronize(device, index, stream); });
 }
 

@@ -288,7 +288,7 @@ TEST(ApiError, DeviceFunctions) {
   int32_t count = 0;
   EXPECT_EQ(nereid_device_count(NEREID_CPU, &count), NEREID_OK);
   EXPECT_EQ(count, 1);
-  EXPECT_EQ(nereid_device_count(static_cast<nereid_device>(7), &count), NEREID_INVALID_ARGUMENT);
+  EXPECT_EQ(nereid_device_count(7, &count), NEREID_INVALID_ARGUMENT);
   EXPECT_EQ(nereid_device_count(NEREID_CPU, nullptr), NEREID_INVALID_ARGUMENT);
   void* memory = nullptr;
   EXPECT_EQ(nereid_device_allocate(NEREID_CUDA, -1, 64, &memory), NEREID_INVALID_ARGUMENT);
