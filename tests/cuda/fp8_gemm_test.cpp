@@ -40,6 +40,7 @@ class Fp8Gemm : public TargetTest {
       Fp8GemmArgs args = given;
       args.config = config;
       args.whole_k = whole_k;
+      args.b_constant = config != nullptr;
       DeviceBuffer workspace(target(), fp8_gemm_workspace_bytes(args));
       workspace.fill(0xa7);
       NRD_TRY(launch_fp8_gemm(*target().target.kernels->fp8_gemm, args, workspace.data(), nullptr));

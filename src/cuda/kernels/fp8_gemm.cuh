@@ -54,11 +54,17 @@ __device__ __forceinline__ void init_barriers(Shared<T> shared, int cluster) {
   mbarrier_init_fence();
 }
 
+// Asked for by each role anew: kept from the start it would cost all of them a register.
+__device__ __forceinline__ int rank_of(const Fp8GemmParams& params) {
+  return params.cluster > 1 ? static_cast<int>(cluster_rank()) : 0;
+}
+
 template <class T>
-__device__ __forceinline__ void produce(const Fp8GemmParams& params, Shared<T> shared, int rank) {
+__device__ __forceinline__ void produce(const Fp8GemmParams& params, Shared<T> shared) {
+  const int rank = rank_of(params);
   const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
   if (warp == 0) {
-    if (elect_one()) produce_tiles<T>(params, shared, rank);
+    if (elect_one()) TileProducer<T>(params, shared, rank).run();
     __syncwarp();
   } else if (warp == 1) {
     produce_vectors<T>(params, shared, rank, static_cast<int>(threadIdx.x) % 32);
@@ -78,15 +84,16 @@ __device__ __forceinline__ void store(const Fp8GemmParams& params, const Consume
 }
 
 template <class T>
-__device__ __forceinline__ void consume(const Fp8GemmParams& params, Shared<T> shared, int index,
-                                        int rank) {
+__device__ __forceinline__ void consume(const Fp8GemmParams& params, Shared<T> shared, int index) {
+  const int rank = rank_of(params);
+  wait_for_previous_kernel();
   Consumer<T> consumer(shared, index, params);
   Schedule schedule(params, rank);
   Ring<1> turn;
   Work work;
   float sums[T::kPieces][T::kSums];
   while (schedule.next(work)) {
-    multiply<T>(consumer, sums, work.k_end - work.k_begin);
+    multiply<T>(consumer, sums, work);
     mbarrier_wait(shared.vectors_full(), turn.parity, "consumer of vectors", 0);
     if (Parts<T>(params, consumer, work, rank).gather(sums)) store<T>(params, consumer, work, sums);
     __syncwarp();
@@ -102,8 +109,8 @@ __global__ void __launch_bounds__((1 + kConsumers) * kGroupThreads, 1)
     fp8_gemm_kernel(const __grid_constant__ Fp8GemmParams params) {
   using T = Tile<Fp8Kernel{kSums, kSwapped, kRows, kCols, kStages, kBuffers}>;
   const Shared<T> shared{shared_memory()};
-  const int rank = params.cluster > 1 ? static_cast<int>(cluster_rank()) : 0;
   if (threadIdx.x == 0) {
+    if (shared_address(shared.base) % 1024 != 0) __trap();  // swizzled tiles would lie wrong
     init_barriers<T>(shared, params.cluster);
     tma_prefetch(&params.row_codes);
     tma_prefetch(&params.col_codes);
@@ -114,15 +121,13 @@ __global__ void __launch_bounds__((1 + kConsumers) * kGroupThreads, 1)
   } else {
     __syncthreads();
   }
-  wait_for_previous_kernel();
-  allow_next_kernel();
   const int group = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / kGroupThreads, 0);
   if (group == 0) {
     registers_release<kProducerRegisters<T>>();
-    produce<T>(params, shared, rank);
+    produce<T>(params, shared);
   } else {
     registers_request<kConsumerRegisters<T>>();
-    consume<T>(params, shared, group - 1, rank);
+    consume<T>(params, shared, group - 1);
   }
   // No block may end while the other still sends to it or counts on its barriers.
   if (params.cluster > 1) cluster_sync();

@@ -23,28 +23,67 @@ __device__ __forceinline__ void load_tile(unsigned char* tile, const TensorMap* 
 
 // One thread: fills the ring with the tiles of every stage of every work.
 template <class T>
-__device__ __forceinline__ void produce_tiles(const Fp8GemmParams& params, Shared<T> shared,
-                                              int rank) {
-  // Weights that a single row of tiles reads once should not push the few tokens out of L2.
-  constexpr L2Keep kRowKeep = T::kSwapped ? L2Keep::kFirstOut : L2Keep::kNormal;
-  constexpr L2Keep kColKeep = T::kSwapped ? L2Keep::kLastOut : L2Keep::kNormal;
-  Schedule schedule(params, rank);
-  Ring<T::kStages> ring;
-  Work work;
-  while (schedule.next(work)) {
-    const int row = work.row_tile * T::kRows, col = work.col_tile * T::kCols;
-    for (int kb = work.k_begin; kb < work.k_end; kb++) {
-      mbarrier_wait(shared.empty(ring.slot), ring.parity ^ 1, "producer", ring.slot);
-      Barrier* full = shared.full(ring.slot);
-      mbarrier_arrive_expect(full, T::kStageBytes);
-      load_tile<T::kRows>(shared.row_tile(ring.slot), &params.row_codes, full, kb * kBlockK, row,
-                          params.share == Fp8Share::kRows, rank, kRowKeep);
-      load_tile<T::kCols>(shared.col_tile(ring.slot), &params.col_codes, full, kb * kBlockK, col,
-                          params.share == Fp8Share::kCols, rank, kColKeep);
-      ring.next();
-    }
+class TileProducer {
+ public:
+  __device__ __forceinline__ TileProducer(const Fp8GemmParams& params, Shared<T> shared, int rank)
+      : params_(params), shared_(shared), rank_(rank), schedule_(params, rank) {}
+
+  __device__ __forceinline__ void run() {
+    Work work;
+    bool has_work = schedule_.next(work);
+    int ahead = has_work ? fetch_ahead(work) : 0;
+    wait_for_previous_kernel();
+    allow_next_kernel();
+    for (; has_work; has_work = schedule_.next(work))
+      for (int kb = work.k_begin; kb < work.k_end; kb++) {
+        if (ahead > 0) {
+          ahead--;
+        } else {
+          mbarrier_wait(shared_.empty(ring_.slot), ring_.parity ^ 1, "producer", ring_.slot);
+          mbarrier_arrive_expect(shared_.full(ring_.slot), T::kStageBytes);
+          load_weights(work, kb, ring_.slot);
+        }
+        load_tokens(work, kb, ring_.slot);
+        ring_.next();
+      }
   }
-}
+
+ private:
+  // What no kernel in front writes fills the ring while that kernel ends.
+  __device__ __forceinline__ int fetch_ahead(const Work& work) {
+    if (!params_.early_codes) return 0;
+    const int count = min(T::kStages, work.k_end - work.k_begin);
+    for (int i = 0; i < count; i++) {
+      mbarrier_arrive_expect(shared_.full(i), T::kStageBytes);
+      load_weights(work, work.k_begin + i, i);
+    }
+    return count;
+  }
+
+  // Weights that a single row of tiles reads once should not push the few tokens out of L2.
+  __device__ __forceinline__ void load_rows(const Work& work, int kb, int slot) {
+    load_tile<T::kRows>(shared_.row_tile(slot), &params_.row_codes, shared_.full(slot),
+                        kb * kBlockK, work.row_tile * T::kRows, params_.share == Fp8Share::kRows,
+                        rank_, T::kSwapped ? L2Keep::kFirstOut : L2Keep::kNormal);
+  }
+  __device__ __forceinline__ void load_cols(const Work& work, int kb, int slot) {
+    load_tile<T::kCols>(shared_.col_tile(slot), &params_.col_codes, shared_.full(slot),
+                        kb * kBlockK, work.col_tile * T::kCols, params_.share == Fp8Share::kCols,
+                        rank_, T::kSwapped ? L2Keep::kLastOut : L2Keep::kNormal);
+  }
+  __device__ __forceinline__ void load_weights(const Work& work, int kb, int slot) {
+    T::kSwapped ? load_rows(work, kb, slot) : load_cols(work, kb, slot);
+  }
+  __device__ __forceinline__ void load_tokens(const Work& work, int kb, int slot) {
+    T::kSwapped ? load_cols(work, kb, slot) : load_rows(work, kb, slot);
+  }
+
+  const Fp8GemmParams& params_;
+  const Shared<T> shared_;
+  const int rank_;
+  Schedule schedule_;
+  Ring<T::kStages> ring_;
+};
 
 __device__ __forceinline__ float load_as_f32(const void* values, int64_t i, Fp8Out type) {
   if (type == Fp8Out::kF32) return static_cast<const float*>(values)[i];
@@ -57,6 +96,7 @@ __device__ __forceinline__ float load_as_f32(const void* values, int64_t i, Fp8O
 template <class T>
 __device__ __forceinline__ void produce_vectors(const Fp8GemmParams& params, Shared<T> shared,
                                                 int rank, int lane) {
+  wait_for_previous_kernel();
   Schedule schedule(params, rank);
   Ring<1> turn;
   Work work;
@@ -89,6 +129,7 @@ template <class T>
 __device__ __forceinline__ void produce_block_scales(const Fp8GemmParams& params, Shared<T> shared,
                                                      int rank, int thread) {
   constexpr int kThreads = 64, kEach = (T::kScales + kThreads - 1) / kThreads;
+  wait_for_previous_kernel();
   Schedule schedule(params, rank);
   Ring<T::kScaleSlots> ring;
   Work work;

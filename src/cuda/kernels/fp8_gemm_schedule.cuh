@@ -14,6 +14,7 @@ namespace nrd::cuda::NRD_CUDA_TARGET {
 struct Work {
   int row_tile = 0, col_tile = 0;
   int k_begin = 0, k_end = 0;  // blocks of k
+  bool ends_early = false;     // the last of them holds 64 of k or less
   int part = 0, parts = 1;     // of those that the tile's k is cut into
   int first_cluster = 0;       // that has part 0; the next ones follow
   int cut_tile = 0;            // number among the cut tiles
@@ -36,6 +37,7 @@ class Schedule {
       if (span < spans) {
         place(span, work);
         work.k_begin = 0, work.k_end = params_.k_blocks;
+        work.ends_early = params_.half_tail != 0;
         work.part = 0, work.parts = 1;
         return true;
       }
@@ -46,6 +48,7 @@ class Schedule {
     place(params_.whole_rounds * params_.clusters + cut, work);
     work.k_begin = unit_ - first;
     work.k_end = min(params_.k_blocks, unit_end_ - first);
+    work.ends_early = params_.half_tail != 0 && work.k_end == params_.k_blocks;
     work.first_cluster = owner(first);
     work.part = cluster_ - work.first_cluster;
     work.parts = owner(first + params_.k_blocks - 1) - work.first_cluster + 1;

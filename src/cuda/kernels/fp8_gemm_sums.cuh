@@ -71,24 +71,41 @@ struct Consumer {
   }
 };
 
+// The first kCount steps of a block of k.
+template <class T, int kCount>
+__device__ __forceinline__ void issue_block(Consumer<T>& consumer,
+                                            float (&sums)[T::kPieces][T::kSums], bool accumulate) {
+  consumer.wait_full();
+  wgmma_fence();
+#pragma unroll
+  for (int step = 0; step < kCount; step++) {
+    consumer.template issue<0>(sums[0], step, accumulate || step > 0);
+    if constexpr (T::kPieces == 2)
+      consumer.template issue<1>(sums[1], step, accumulate || step > 0);
+  }
+  wgmma_commit();
+}
+
 template <class T>
 __device__ __forceinline__ void multiply_fast(Consumer<T>& consumer,
-                                              float (&sums)[T::kPieces][T::kSums], int blocks) {
+                                              float (&sums)[T::kPieces][T::kSums],
+                                              const Work& work) {
+  const int whole = work.k_end - work.k_begin - (work.ends_early ? 1 : 0);
   int before = 0;
-  for (int kb = 0; kb < blocks; kb++) {
-    consumer.wait_full();
-    wgmma_fence();
-#pragma unroll
-    for (int step = 0; step < kSteps; step++) {
-      consumer.template issue<0>(sums[0], step, kb > 0 || step > 0);
-      if constexpr (T::kPieces == 2) consumer.template issue<1>(sums[1], step, kb > 0 || step > 0);
-    }
-    wgmma_commit();
-    consumer.lead(kb);
+  auto give_back = [&](bool is_first) {
     wgmma_wait<1>();
-    if (kb > 0) consumer.release(before);
+    if (!is_first) consumer.release(before);
     before = consumer.ring.slot;
     consumer.ring.next();
+  };
+  for (int kb = 0; kb < whole; kb++) {
+    issue_block<T, kSteps>(consumer, sums, kb > 0);
+    consumer.lead(kb);
+    give_back(kb == 0);
+  }
+  if (work.ends_early) {
+    issue_block<T, kSteps / 2>(consumer, sums, whole > 0);
+    give_back(whole == 0);
   }
   wgmma_wait<0>();
   consumer.release(before);
@@ -139,12 +156,13 @@ __device__ __forceinline__ void multiply_piece(Consumer<T>& consumer, float (&su
 
 template <class T>
 __device__ __forceinline__ void multiply_precise(Consumer<T>& consumer,
-                                                 float (&sums)[T::kPieces][T::kSums], int blocks) {
+                                                 float (&sums)[T::kPieces][T::kSums],
+                                                 const Work& work) {
 #pragma unroll
   for (int piece = 0; piece < T::kPieces; piece++)
 #pragma unroll
     for (int i = 0; i < T::kSums; i++) sums[piece][i] = 0.0f;
-  for (int kb = 0; kb < blocks; kb++) {
+  for (int kb = work.k_begin; kb < work.k_end; kb++) {
     consumer.wait_full();
     multiply_piece<T, 0>(consumer, sums[0]);
     if constexpr (T::kPieces == 2) multiply_piece<T, 1>(consumer, sums[1]);
@@ -154,19 +172,19 @@ __device__ __forceinline__ void multiply_precise(Consumer<T>& consumer,
         mbarrier_arrive(consumer.shared.scales_empty(consumer.scale_ring.slot));
       consumer.scale_ring.next();
     }
-    consumer.lead(kb);
+    consumer.lead(kb - work.k_begin);
     consumer.ring.next();
   }
 }
 
 template <class T>
 __device__ __forceinline__ void multiply(Consumer<T>& consumer, float (&sums)[T::kPieces][T::kSums],
-                                         int blocks) {
+                                         const Work& work) {
   consumer.wait_for_lead();
   if constexpr (T::kernel.sums == Fp8Sums::kFast) {
-    multiply_fast<T>(consumer, sums, blocks);
+    multiply_fast<T>(consumer, sums, work);
   } else {
-    multiply_precise<T>(consumer, sums, blocks);
+    multiply_precise<T>(consumer, sums, work);
   }
 }
 

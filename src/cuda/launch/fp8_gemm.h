@@ -30,6 +30,8 @@ struct Fp8GemmArgs {
   int64_t a_row = 0;
   const void* b = nullptr;
   int64_t b_row = 0;
+  // No kernel in front on the stream writes b: its first tiles are fetched before that has ended.
+  bool b_constant = false;
   // f32, f16 or bf16; columns contiguous, rows c_row elements apart. Where the address or the rows
   // are no multiple of 16 bytes threads store instead of TMA: slower, the same bits.
   void* c = nullptr;

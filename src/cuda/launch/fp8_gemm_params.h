@@ -33,6 +33,8 @@ struct Fp8GemmParams {
   Fp8Out bias_type = Fp8Out::kF32;
 
   int32_t rows = 0, cols = 0, k_blocks = 0;
+  int32_t half_tail = 0;    // the last block of k is half empty
+  int32_t early_codes = 0;  // b's codes may be read before the kernel in front has ended
   int32_t cluster = 1;
   Fp8Share share = Fp8Share::kNothing;
   int32_t span_rows = 0, span_cols = 0;  // the grid of spans

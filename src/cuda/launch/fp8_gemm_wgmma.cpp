@@ -138,6 +138,8 @@ void set_sides(const Fp8GemmArgs& args, const Fp8Kernel& kernel, Fp8GemmParams& 
   params.col_scale = kernel.swapped ? args.a_scale : args.b_scale;
   params.col_scale_step = kernel.swapped ? args.a_scale_row : args.b_scale_column;
   params.col_scale_k = kernel.swapped ? args.a_scale_k : args.b_scale_k;
+  params.half_tail = args.k % 128 != 0 && args.k % 128 <= 64;
+  params.early_codes = args.b_constant;
   params.bias = args.bias;
   params.bias_step = args.bias_step;
   params.bias_type = out_type(args.bias_dtype);
