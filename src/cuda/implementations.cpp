@@ -4,11 +4,11 @@
 
 namespace nrd::cuda {
 
-extern const Implementation kElements, kFp8Quantize, kFp8Dequantize, kGlue;
+extern const Implementation kElements, kFp8Gemm, kFp8Quantize, kFp8Dequantize, kGlue;
 
 std::span<const Implementation* const> implementations() {
-  static constexpr const Implementation* kAll[] = {&kElements, &kFp8Quantize, &kFp8Dequantize,
-                                                   &kGlue};
+  static constexpr const Implementation* kAll[] = {&kElements, &kFp8Gemm, &kFp8Quantize,
+                                                   &kFp8Dequantize, &kGlue};
   return kAll;
 }
 
