@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -179,21 +181,52 @@ TEST_P(ApiKernels, EveryOperatorThatIsServedEqualsTheCpus) {
   std::printf("served:%s\nrefused in odd sizes:%s\n", served.c_str(), refused.c_str());
 }
 
+// Three indices of a table of four rows, the second of which is none of them.
+class Indices {
+ public:
+  explicit Indices(int32_t wrong) : here_(nereid::i32, {3}) {
+    const int32_t values[] = {3, wrong, 0};
+    std::memcpy(here_.data<char>(), values, sizeof values);
+    there = here_.to(Device::cuda());
+  }
+  Tensor there;
+
+ private:
+  Tensor here_;
+};
+
+// The second of three rows is NaN and the others are not.
+void expect_second_is_nan(const Tensor& out, const char* op) {
+  const std::vector<float> values = floats(out.to(Device::cpu()));
+  for (size_t i = 0; i < values.size(); i++)
+    EXPECT_EQ(std::isnan(values[i]), i / (values.size() / 3) == 1) << op << " " << i;
+}
+
 TEST_P(ApiKernels, AnIndexOutsideItsTableIsARowOfNan) {
-  if (!is_served("rope_with_pos")) GTEST_SKIP() << "no kernel for rope_with_pos";
-  const Tensor x = input({.sizes = {3, 2, 8}}, 1), table = input({.sizes = {4, 8}}, 2);
+  const Tensor x = input({.sizes = {3, 2, 8}}, 1).to(kGpu);
+  const Tensor table = input({.sizes = {4, 8}}, 2).to(kGpu);
+  const Tensor weight = input({.sizes = {16}}, 3).to(kGpu);
   for (const int32_t wrong : {-1, 4, std::numeric_limits<int32_t>::max()}) {
-    const Tensor positions(nereid::i32, {3}), out(nereid::f32, {3, 2, 8}, kGpu);
-    positions.data<int32_t>()[0] = 3;
-    positions.data<int32_t>()[1] = wrong;
-    positions.data<int32_t>()[2] = 0;
-    const Tensor gx = x.to(kGpu), gtable = table.to(kGpu), gpositions = positions.to(kGpu);
-    nereid::Call call("rope_with_pos", how());
-    call.operand("x", gx).operand("cos", gtable).operand("sin", gtable);
-    call.operand("positions", gpositions).operand("out", out).run();
-    const std::vector<float> values = floats(out.to(Device::cpu()));
-    for (size_t i = 0; i < values.size(); i++)
-      EXPECT_EQ(std::isnan(values[i]), i / 16 == 1) << i << " with " << wrong;
+    const Indices indices(wrong);
+    if (is_served("rope_with_pos")) {
+      const Tensor out(nereid::f32, {3, 2, 8}, kGpu);
+      nereid::Call call("rope_with_pos", how());
+      call.operand("x", x).operand("cos", table).operand("sin", table);
+      call.operand("positions", indices.there).operand("out", out).run();
+      expect_second_is_nan(out, "rope_with_pos");
+    }
+    if (is_served("embedding")) {
+      const Tensor out(nereid::f32, {3, 8}, kGpu);
+      nereid::Call call("embedding", how());
+      call.operand("table", table).operand("ids", indices.there).operand("out", out).run();
+      expect_second_is_nan(out, "embedding");
+    }
+    if (is_served("rmsnorm_rope")) {
+      const auto turned =
+          nereid::fused_rmsnorm_rope(x.view().reshape({1, 3, 16}), weight, table, table,
+                                     {.positions = indices.there, .context = how().context});
+      expect_second_is_nan(turned.out, "rmsnorm_rope");
+    }
   }
 }
 
