@@ -258,7 +258,9 @@ Expected<Reference> evaluate_reference(const Case& c, int threads, int round) {
   const bool as_double = !reference.exact;
   const Build build = as_double ? Build::kF64 : Build::kScalar;
   const std::vector<Subset> subsets = choose_subsets(c, reference.sampled, round);
-  Expected<Part> part = gather(c, subsets, as_double, threads);
+  // A user's function runs in a forked child, which starts threads of its own: none here before.
+  const int gathering = c.desc.op->group == "user" ? 1 : threads;
+  Expected<Part> part = gather(c, subsets, as_double, gathering);
   if (!part) return part.error();
   NRD_TRY(evaluate_guarded(*part, build, threads));
   const Signature& s = c.desc.signature();
@@ -275,7 +277,7 @@ Expected<Reference> evaluate_reference(const Case& c, int threads, int round) {
     reference.outputs.push_back(std::move(out));
   }
   if (as_double && c.spec.distribution == Distribution::kSpecial) {
-    Expected<Part> narrow = gather(c, subsets, false, threads);
+    Expected<Part> narrow = gather(c, subsets, false, gathering);
     if (!narrow) return narrow.error();
     NRD_TRY(evaluate_guarded(*narrow, Build::kScalar, threads));
     for (ReferenceOutput& out : reference.outputs) out.f32 = values_of(*narrow, out.operand, false);
