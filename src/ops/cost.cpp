@@ -7,8 +7,13 @@
 namespace nrd {
 namespace {
 
-bool is_gathered(const Op& op, const std::string& operand) {
-  std::istringstream names(op.gathers);
+// A table, where there are indices: without them it is read as it lies.
+bool is_gathered(const Desc& desc, const std::string& operand) {
+  bool has_indices = false;
+  for (const OperandDesc& o : desc.operands)
+    has_indices = has_indices || (o.present && o.dtype == DType::kI32);
+  if (!has_indices) return false;
+  std::istringstream names(desc.op->gathers);
   for (std::string name; names >> name;)
     if (name == operand) return true;
   return false;
@@ -23,7 +28,7 @@ bool counts(const Desc& desc, size_t axis) {
     if (other.denominator == static_cast<int>(axis)) return false;
   for (const OperandSpec& operand : s.operands)
     for (const AxisRef& ref : operand.axes)
-      if (ref.axis == static_cast<int>(axis) && !is_gathered(*desc.op, operand.name)) return true;
+      if (ref.axis == static_cast<int>(axis) && !is_gathered(desc, operand.name)) return true;
   return false;
 }
 
@@ -57,7 +62,7 @@ Cost cost(const Desc& desc) {
   for (size_t i = 0; i < desc.operands.size(); i++) {
     const OperandDesc& operand = desc.operands[i];
     if (!operand.present) continue;
-    const bool gathered = is_gathered(*desc.op, s.operands[i].name);
+    const bool gathered = is_gathered(desc, s.operands[i].name);
     const double elements =
         gathered ? gathered_elements(desc, operand) : distinct_elements(operand);
     const double bytes = elements * static_cast<double>(byte_size(operand.dtype));

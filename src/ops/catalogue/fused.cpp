@@ -53,6 +53,7 @@ Op rmsnorm_rope() {
           .flops = 7,
           .tolerance = {.f32 = 2e-5},
           .in_place = InPlace::kYes,
+          .gathers = "cos sin",
           .shape = "batch=2,seq=32,hidden=2048,head_dim=64"};
 }
 
