@@ -22,8 +22,8 @@ struct Catalogue {
 const Catalogue& instance() {
   static const Catalogue built = [] {
     Catalogue c;
-    for (auto family :
-         {blas_ops, matrix_ops, activation_ops, norm_ops, position_ops, glue_ops, fused_ops}) {
+    for (auto family : {blas_ops, matrix_ops, activation_ops, norm_ops, position_ops, glue_ops,
+                        fused_ops, backward_ops}) {
       std::vector<Op> ops = family();
       std::move(ops.begin(), ops.end(), std::back_inserter(c.ops));
     }

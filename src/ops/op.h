@@ -87,5 +87,6 @@ std::vector<Op> norm_ops();
 std::vector<Op> position_ops();
 std::vector<Op> glue_ops();
 std::vector<Op> fused_ops();
+std::vector<Op> backward_ops();
 
 }  // namespace nrd

@@ -66,6 +66,20 @@ OP(rope_table_truncate)
 (const int32_t* position, real* cosine, real* sine, size_t d, real theta, real factor,
  real beta_fast, real beta_slow, real original);
 
+/* backward.c */
+OP(rope_backward_half)(const real* dy, const real* cosine, const real* sine, real* dx, size_t d);
+OP(rope_backward_interleaved)
+(const real* dy, const real* cosine, const real* sine, real* dx, size_t d);
+OP(rope_with_pos_backward_half)
+(const real* dy, const real* cosine, const real* sine, const int32_t* position, real* dx,
+ size_t table, size_t d);
+OP(rope_with_pos_backward_interleaved)
+(const real* dy, const real* cosine, const real* sine, const int32_t* position, real* dx,
+ size_t table, size_t d);
+OP(rms_norm_row_backward)
+(const real* x, const real* w, const real* dy, real* dx, real* dw_row, size_t n, real eps);
+OP(sum_rows)(const real* x, real* out, size_t rows, size_t cols);
+
 /* glue.c */
 OP(cast_ieee)(const real* x, real* out, size_t n);
 OP(cast_saturate)(const real* x, real* out, size_t n, int type_out);
