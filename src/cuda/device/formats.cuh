@@ -10,6 +10,7 @@
 
 #include "base/float_format.h"
 #include "cuda/device/language.cuh"
+#include "cuda/ptx/convert.cuh"
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
@@ -58,13 +59,6 @@ __device__ __forceinline__ uint32_t bits_of_float(float value) {
 #endif
 }
 
-// Clamped to the finite values of T; NaN stays.
-template <class T>
-__device__ __forceinline__ float saturated(float x) {
-  constexpr float kTop = kLargest<T>;
-  return x > kTop ? kTop : (x < -kTop ? -kTop : x);
-}
-
 // Two neighbours of a 16-bit type in one word, the first in the low half.
 template <class T>
 __device__ __forceinline__ void widen_pair(uint32_t word, float* out) {
@@ -81,9 +75,11 @@ __device__ __forceinline__ void widen_pair(uint32_t word, float* out) {
   }
 }
 
-template <class T>
+template <class T, bool kSaturate = false>
 __device__ __forceinline__ uint32_t narrow_pair(float first, float second) {
-  if constexpr (kSame<T, bf16>) {
+  if constexpr (kSaturate) {
+    return narrow_pair_saturating<kSame<T, bf16>>(first, second);
+  } else if constexpr (kSame<T, bf16>) {
     const __nv_bfloat162_raw raw = __floats2bfloat162_rn(first, second);
     return raw.x | static_cast<uint32_t>(raw.y) << 16;
   } else {
@@ -163,7 +159,7 @@ __device__ __forceinline__ uint32_t narrow_bits(float x) {
   } else if constexpr (kIsFp8<T>) {
     return narrow_codes<T, kSaturate>(x, 0.0f) & 0xffu;
   } else {
-    return narrow_pair<T>(kSaturate ? saturated<T>(x) : x, 0.0f) & 0xffffu;
+    return narrow_pair<T, kSaturate>(x, 0.0f) & 0xffffu;
   }
 }
 

@@ -70,35 +70,52 @@ __device__ __forceinline__ float combine_lanes(float value, int width = kWarp) {
 
 namespace detail {
 
-template <class Combine, int kWarps>
+// The tree over warps kFirst, kFirst + kStep, ..., depth first: few values wait at a time.
+template <class Combine, int kWarps, int kFirst = 0, int kStep = 1>
 __device__ __forceinline__ float combine_warps(const float* lane_of_first_warp) {
-  float level[kWarps];
-#pragma unroll
-  for (int w = 0; w < kWarps; w++) level[w] = lane_of_first_warp[w * kWarp];
-  return combine_slots<Combine, kWarps>(level);
+  if constexpr (kStep == kWarps) {
+    return lane_of_first_warp[kFirst * kWarp];
+  } else {
+    const float even = combine_warps<Combine, kWarps, kFirst, 2 * kStep>(lane_of_first_warp);
+    const float odd = combine_warps<Combine, kWarps, kFirst + kStep, 2 * kStep>(lane_of_first_warp);
+    return Combine::combine(even, odd);
+  }
 }
 
 }  // namespace detail
 
-// Over the `threads` (a power of two up to 1024) that share a row. Rows start at multiples of
-// `threads` in the block. `exchange` is one float for each thread of the block and may be used
-// again after another barrier; it is not touched, and there is no barrier, where a row is within a
-// warp. All threads of the block call this.
+// Over the `threads` (a power of two up to 1024) that share a row, kValues of them at once. Rows
+// start at multiples of `threads` in the block. `exchange` is kValues floats for each thread of the
+// block and may be used again after another barrier; it is not touched, and there is no barrier,
+// where a row is within a warp. All threads of the block call this.
+template <class Combine, int kValues>
+__device__ __forceinline__ void combine_row(float* values, int threads, float* exchange) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (threads > kWarp) {
+#pragma unroll
+    for (int v = 0; v < kValues; v++) exchange[v * blockDim.x + thread] = values[v];
+    __syncthreads();
+    const float* first = exchange + (thread & ~(threads - 1)) + thread % kWarp;
+#pragma unroll
+    for (int v = 0; v < kValues; v++, first += blockDim.x) {
+      switch (threads / kWarp) {
+        case 2: values[v] = detail::combine_warps<Combine, 2>(first); break;
+        case 4: values[v] = detail::combine_warps<Combine, 4>(first); break;
+        case 8: values[v] = detail::combine_warps<Combine, 8>(first); break;
+        case 16: values[v] = detail::combine_warps<Combine, 16>(first); break;
+        default: values[v] = detail::combine_warps<Combine, 32>(first); break;
+      }
+    }
+  }
+#pragma unroll
+  for (int v = 0; v < kValues; v++)
+    values[v] = combine_lanes<Combine>(values[v], threads < kWarp ? threads : kWarp);
+}
+
 template <class Combine>
 __device__ __forceinline__ float combine_row(float value, int threads, float* exchange) {
-  if (threads <= kWarp) return combine_lanes<Combine>(value, threads);
-  const int thread = static_cast<int>(threadIdx.x);
-  exchange[thread] = value;
-  __syncthreads();
-  const float* first = exchange + (thread & ~(threads - 1)) + thread % kWarp;
-  switch (threads / kWarp) {
-    case 2: value = detail::combine_warps<Combine, 2>(first); break;
-    case 4: value = detail::combine_warps<Combine, 4>(first); break;
-    case 8: value = detail::combine_warps<Combine, 8>(first); break;
-    case 16: value = detail::combine_warps<Combine, 16>(first); break;
-    default: value = detail::combine_warps<Combine, 32>(first); break;
-  }
-  return combine_lanes<Combine>(value);
+  combine_row<Combine, 1>(&value, threads, exchange);
+  return value;
 }
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET

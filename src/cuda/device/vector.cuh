@@ -107,9 +107,7 @@ __device__ __forceinline__ Packet<T, kCount> narrow(const float* values) {
   } else if constexpr (sizeof(T) == 2) {
 #pragma unroll
     for (int i = 0; i < kCount; i += 2)
-      packet.words[i / 2] =
-          kSaturate ? narrow_pair<T>(saturated<T>(values[i]), saturated<T>(values[i + 1]))
-                    : narrow_pair<T>(values[i], values[i + 1]);
+      packet.words[i / 2] = narrow_pair<T, kSaturate>(values[i], values[i + 1]);
   } else {
 #pragma unroll
     for (uint32_t& word : packet.words) word = 0;
@@ -118,6 +116,34 @@ __device__ __forceinline__ Packet<T, kCount> narrow(const float* values) {
       packet.words[i / 4] |= narrow_codes<T, kSaturate>(values[i], values[i + 1]) << (i % 4 * 8);
   }
   return packet;
+}
+
+// Two neighbours of a packet, the first at an even index: a word of 16-bit elements. What goes
+// through a row in these steps never has more of it in f32.
+template <class T, int kCount>
+__device__ __forceinline__ void widen_two(const Packet<T, kCount>& packet, int i, float* two) {
+  if constexpr (sizeof(T) == 4) {
+    two[0] = float_of_bits(packet.words[i]);
+    two[1] = float_of_bits(packet.words[i + 1]);
+  } else if constexpr (sizeof(T) == 2) {
+    widen_pair<T>(packet.words[i / 2], two);
+  } else {
+    widen_codes<T>(packet.words[i / 4] >> (i % 4 * 8), two);
+  }
+}
+
+// Of 8-bit elements the two at i % 4 == 0 come first.
+template <bool kSaturate = false, class T, int kCount>
+__device__ __forceinline__ void narrow_two(Packet<T, kCount>& packet, int i, const float* two) {
+  if constexpr (sizeof(T) == 4) {
+    packet.words[i] = bits_of_float(two[0]);
+    packet.words[i + 1] = bits_of_float(two[1]);
+  } else if constexpr (sizeof(T) == 2) {
+    packet.words[i / 2] = narrow_pair<T, kSaturate>(two[0], two[1]);
+  } else {
+    const uint32_t codes = narrow_codes<T, kSaturate>(two[0], two[1]);
+    packet.words[i / 4] = i % 4 == 0 ? codes : packet.words[i / 4] | codes << 16;
+  }
 }
 
 // round_to of each value.
