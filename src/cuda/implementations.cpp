@@ -4,11 +4,13 @@
 
 namespace nrd::cuda {
 
-extern const Implementation kElements, kFp8Gemm, kFp8Quantize, kFp8Dequantize, kGlue;
+extern const Implementation kElements, kFp8Dequantize, kFp8Gemm, kFp8Quantize, kGlue, kNormRope,
+    kNormRopeBackward, kRowStatistics;
 
 std::span<const Implementation* const> implementations() {
-  static constexpr const Implementation* kAll[] = {&kElements, &kFp8Gemm, &kFp8Quantize,
-                                                   &kFp8Dequantize, &kGlue};
+  static constexpr const Implementation* kAll[] = {
+      &kElements, &kFp8Gemm,  &kFp8Quantize,      &kFp8Dequantize,
+      &kGlue,     &kNormRope, &kNormRopeBackward, &kRowStatistics};
   return kAll;
 }
 

@@ -20,6 +20,8 @@ struct Fp8Kernels;
 struct GlueKernels;
 struct PlaceKernels;
 struct PortableGemmKernels;
+struct RowKernels;
+struct TrafficKernels;
 
 // Null where a target has no such kernels.
 struct KernelTables {
@@ -29,6 +31,8 @@ struct KernelTables {
   const GlueKernels* glue = nullptr;
   const PlaceKernels* place = nullptr;
   const PortableGemmKernels* portable_gemm = nullptr;
+  const RowKernels* rows = nullptr;
+  const TrafficKernels* traffic = nullptr;
 };
 
 // NEREID_CUDA_ARCH=sm_80 takes the second where the first would do.

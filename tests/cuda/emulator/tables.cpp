@@ -13,6 +13,8 @@ extern const Fp8Kernels fp8_kernels_emulated;
 extern const GlueKernels glue_kernels_emulated;
 extern const PlaceKernels place_kernels_emulated;
 extern const PortableGemmKernels portable_gemm_kernels_emulated;
+extern const RowKernels row_kernels_emulated;
+extern const TrafficKernels traffic_kernels_emulated;
 
 const KernelTables& tables_emulated() {
   static const KernelTables tables{
@@ -21,6 +23,8 @@ const KernelTables& tables_emulated() {
       .fp8_gemm = &fp8_gemm_kernels_emulated,
       .glue = &glue_kernels_emulated,
       .place = &place_kernels_emulated,
+      .rows = &row_kernels_emulated,
+      .traffic = &traffic_kernels_emulated,
   };
   return tables;
 }
@@ -32,6 +36,8 @@ const KernelTables& tables_emulated_sm80() {
       .glue = &glue_kernels_emulated,
       .place = &place_kernels_emulated,
       .portable_gemm = &portable_gemm_kernels_emulated,
+      .rows = &row_kernels_emulated,
+      .traffic = &traffic_kernels_emulated,
   };
   return tables;
 }
