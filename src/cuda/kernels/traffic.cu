@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(1024)
   uint32_t* warps = shared_memory<uint32_t>();
   if (threadIdx.x % kWarp == 0) warps[threadIdx.x / kWarp] = sum;
   __syncthreads();
-  if (threadIdx.x != 0) return;
+  if (threadIdx.x != 0 || !sums) return;
   for (unsigned w = 1; w < blockDim.x / kWarp; w++) sum += warps[w];
   sums[blockIdx.x] = sum;
 }

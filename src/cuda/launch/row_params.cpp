@@ -77,9 +77,10 @@ bool make_params(const NormRopeArgs& a, const RowConfig& config, NormRopeParams&
             .rounds = has_rounding(a),
             .fp8 = a.scale.present,
             .items = items_of(task, config)};
-  choice.persistent = config.persistent_blocks > 0 && turned && a.norm && !choice.residual &&
-                      !choice.rounds && !choice.fp8 && !choice.wide_weight && !choice.wide_tables &&
-                      a.x.dtype != DType::kF32;
+  const bool is_small = config.threads * config.rows_per_block <= 256;  // two rows take registers
+  choice.persistent = config.persistent_blocks > 0 && is_small && turned && a.norm &&
+                      !choice.residual && !choice.rounds && !choice.fp8 && !choice.wide_weight &&
+                      !choice.wide_tables && a.x.dtype != DType::kF32;
   p = {.x = a.x.data,
        .residual = a.residual.data,
        .weight = a.weight.data,

@@ -28,7 +28,7 @@ struct TrafficKernels {
   cudaError_t (*copy)(const void* from, void* to, size_t bytes, const TrafficConfig& config,
                       Stream stream);
   // The sum of the 32-bit words of each slice, the bytes behind the last whole word as one more;
-  // `sums` has read_blocks() entries.
+  // `sums` has read_blocks() entries, or is null.
   cudaError_t (*read)(const void* from, size_t bytes, uint32_t* sums, const TrafficConfig& config,
                       Stream stream);
 };

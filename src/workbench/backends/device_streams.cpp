@@ -6,24 +6,31 @@
 // same slices as those whose roof they are.
 #include "workbench/backends/device_streams.h"
 
-#include <cuda_runtime_api.h>
-
 #include "base/device.h"
 #include "cuda/launch/error.h"
 #include "cuda/launch/memory.h"
+#include "cuda/launch/tables.h"
+#include "cuda/launch/traffic.h"
 #include "workbench/backends/peers.h"
 
 namespace nrd {
 
-Expected<void> enqueue_read(const void* memory, size_t bytes, const cuda::DeviceInfo&,
-                            cuda::Stream stream) {
-  char* half = const_cast<char*>(static_cast<const char*>(memory)) + bytes / 2;
-  return cuda::copy_on_device(half, memory, bytes / 2, stream);
+namespace {
+
+const cuda::TrafficKernels& kernels(const cuda::DeviceInfo& device) {
+  return *(device.major == 9 ? cuda::tables_sm90() : cuda::tables_sm80()).traffic;
 }
 
-Expected<void> enqueue_copy(void* to, const void* from, size_t bytes, const cuda::DeviceInfo&,
+}  // namespace
+
+Expected<void> enqueue_read(const void* memory, size_t bytes, const cuda::DeviceInfo& device,
                             cuda::Stream stream) {
-  return cuda::copy_on_device(to, from, bytes, stream);
+  return cuda::check("read", kernels(device).read(memory, bytes, nullptr, {}, stream));
+}
+
+Expected<void> enqueue_copy(void* to, const void* from, size_t bytes,
+                            const cuda::DeviceInfo& device, cuda::Stream stream) {
+  return cuda::check("copy", kernels(device).copy(from, to, bytes, {}, stream));
 }
 
 namespace {
