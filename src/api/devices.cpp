@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// src/api/device.cpp: devices, their memory and copies between them, for users without CUDA's own
+// src/api/devices.cpp: devices, their memory and copies between them, for users without CUDA's own
 // headers.
-#include "base/device.h"
-
-#include <new>
+#include <cstring>
 
 #include "api/call.h"
 #include "api/memory.h"
+#include "base/device.h"
 #include "dispatch/device_runtime.h"
 
 namespace nrd {
@@ -34,7 +33,10 @@ Expected<void> count_devices(int32_t device, int32_t* count) {
   *count = 0;
   Expected<Device> asked = read_device(kFunction, device, 0);
   if (!asked) return asked.error();
-  if (asked->kind == DeviceKind::kCpu) return *count = 1, Expected<void>();
+  if (asked->kind == DeviceKind::kCpu) {
+    *count = 1;
+    return {};
+  }
   Expected<DeviceRuntime*> runtime = device_runtime();
   if (!runtime) return runtime.error();
   Expected<int> found = (*runtime)->device_count();
@@ -88,7 +90,10 @@ Expected<void> release(int32_t device, int32_t index, void* memory) {
   if (!memory) return {};
   Expected<Device> asked = read_device("nereid_device_release", device, index);
   if (!asked) return asked.error();
-  if (asked->kind == DeviceKind::kCpu) return Allocator().release(memory, 0), Expected<void>();
+  if (asked->kind == DeviceKind::kCpu) {
+    Allocator().release(memory, 0);
+    return {};
+  }
   Expected<DeviceRuntime*> runtime = device_runtime();
   if (!runtime) return runtime.error();
   (*runtime)->release(asked->index, memory);
