@@ -7,7 +7,8 @@
 #include <random>
 
 #include "base/convert.h"
-#include "cuda/launch/fp8.h"
+#include "cuda/launch/fp8_kernels.h"
+#include "cuda/launch/tables.h"
 #include "target.h"
 
 namespace nrd::cuda {
@@ -175,32 +176,44 @@ TEST_P(Fp8Layout, CopiesTranspose) {
   }
 }
 
-// A machine that keeps little on chip reads tensors twice, and one without shared memory to spare
-// keeps them in registers alone.
-TEST_P(Fp8Layout, SmallMachinesGiveTheSameCodes) {
+// One scale, codes and guards of a tensor on a machine of this size with these kernels.
+void expect_tensor(const TestTarget& target, const Target& machine, const Matrices& m) {
+  Fp8QuantizeArgs a;
+  a.rows = m.rows, a.cols = m.cols;
+  a.x_strides = a.q_strides = {0, m.cols, 1};
+  DeviceBuffer x = DeviceBuffer::of(target, as_bf16(m.values));
+  DeviceBuffer codes(target, m.values.size()), scale(target, sizeof(float));
+  DeviceBuffer workspace(target, fp8_quantize_workspace(a, machine));
+  a.x = x.data(), a.q = codes.as<uint8_t>(), a.scale = scale.as<float>();
+  a.workspace = workspace.data();
+  ASSERT_EQ(fp8_quantize(a, machine, nullptr), cudaSuccess);
+  ASSERT_TRUE(finish(target));
+  const Expectation expected = expectation(m, Fp8Tile::kTensor, 1);
+  EXPECT_EQ(codes.values<uint8_t>(), expected.codes);
+  EXPECT_EQ(scale.values<float>(), expected.scales);
+  EXPECT_TRUE(codes.check_guards());
+  EXPECT_TRUE(workspace.check_guards());
+}
+
+TEST_P(Fp8Layout, MachinesThatKeepLittleOnTheChipStreamTheRest) {
   if (!target().is_emulated()) GTEST_SKIP() << "a real device is as large as it is";
-  const Matrices m = random_matrices(1, 331, 401);
-  for (int shared_bytes : {48 * 1024, 100 * 1024}) {
+  for (int shared_bytes : {48 * 1024, 100 * 1024})
     for (int multiprocessors : {1, 3}) {
       Target small = target().target;
       small.device.shared_bytes = shared_bytes;
       small.device.multiprocessors = multiprocessors;
-      Fp8QuantizeArgs a;
-      a.rows = m.rows, a.cols = m.cols;
-      a.x_strides = a.q_strides = {0, m.cols, 1};
-      DeviceBuffer x = DeviceBuffer::of(target(), as_bf16(m.values));
-      DeviceBuffer codes(target(), m.values.size()), scale(target(), sizeof(float));
-      DeviceBuffer workspace(target(), fp8_quantize_workspace(a, small));
-      a.x = x.data(), a.q = codes.as<uint8_t>(), a.scale = scale.as<float>();
-      a.workspace = workspace.data();
-      ASSERT_EQ(fp8_quantize(a, small, nullptr), cudaSuccess);
-      ASSERT_TRUE(finish(target()));
-      const Expectation expected = expectation(m, Fp8Tile::kTensor, 1);
-      EXPECT_EQ(codes.values<uint8_t>(), expected.codes);
-      EXPECT_EQ(scale.values<float>(), expected.scales);
-      EXPECT_TRUE(workspace.check_guards());
+      expect_tensor(target(), small, random_matrices(1, 331, 401));
     }
-  }
+}
+
+TEST_P(Fp8Layout, TensorsAreReadTwiceWhereAGridDoesNotFit) {
+  KernelTables tables = *target().target.kernels;
+  Fp8Kernels kernels = *tables.fp8;
+  kernels.quantize_on_chip = [](const Fp8QuantizeArgs&, const Fp8FlatPlan&, Stream) {
+    return cudaErrorCooperativeLaunchTooLarge;
+  };
+  tables.fp8 = &kernels;
+  expect_tensor(target(), {target().target.device, &tables}, random_matrices(1, 331, 401));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 // `reciprocal`, and so do Inf and NaN: `rest` is never zero.
 #pragma once
 
-#include "cuda/device/formats.cuh"
+#include "cuda/device/vector.cuh"
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
@@ -57,6 +57,16 @@ template <int kCount, bool kLift = true>
 __device__ __forceinline__ void divide(float* values, const Quotient& d) {
 #pragma unroll
   for (int i = 0; i < kCount; i++) values[i] = divided(kLift ? values[i] * d.lift : values[i], d);
+}
+
+// The codes of a vector of X, stored side by side.
+template <class Q, bool kLift, class X, int kCount>
+__device__ __forceinline__ void store_codes(Q* q, const Packet<X, kCount>& packet,
+                                            const Quotient& quotient) {
+  float values[kCount];
+  widen(packet, values);
+  divide<kCount, kLift>(values, quotient);
+  store<Touch::kOnce>(q, narrow<Q, kCount, true>(values));
 }
 
 // ---- scales, as src/ops/scalar/fp8.c has them ----

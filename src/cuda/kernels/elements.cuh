@@ -3,14 +3,14 @@
 //
 // Two kernels an operator.
 // flat: all operands contiguous, aligned and of one dtype. A block of 256 threads takes
-// kFlatSteps x 256 vectors of 16 bytes of each operand; a thread's are 256 apart and are all loaded
-// before the first is used: 64 bytes an operand under way, with 2048 threads 128 KB an SM and
-// operand, several times what the latency of memory asks for.
-// groups: any strides, dtypes and alignments. A thread takes eight neighbours along the innermost
-// axis; outer indices come from divisions by numbers known before the launch. Where eight
-// neighbours are aligned they are moved as vectors: rows with gaps and mixed dtypes lose little.
-// Registers only. Bound: memory; the dearest functor (erf) has some 25 instructions an element,
-// where 16-bit operands leave time for about 27 on an H200.
+// up to kFlatSteps x 256 vectors of 16 bytes of each operand, fewer where there would not be two
+// blocks for every SM; a thread's are 256 apart and are all loaded before the first is used: 64
+// bytes an operand under way, with 2048 threads 128 KB an SM and operand, several times what the
+// latency of memory asks for. groups: any strides, dtypes and alignments. A thread takes eight
+// neighbours along the innermost axis; outer indices come from divisions by numbers known before
+// the launch. Where eight neighbours are aligned they are moved as vectors: rows with gaps and
+// mixed dtypes lose little. Registers only. Bound: memory; the dearest functor (erf) has some 25
+// instructions an element, where 16-bit operands leave time for about 27 on an H200.
 #pragma once
 
 #include "cuda/device/math.cuh"
@@ -30,6 +30,7 @@ struct FlatElements {
   const void* in[2];
   void* out;
   int64_t count;
+  int steps;  // vectors of a thread, at most kFlatSteps
 };
 
 template <class F, class T, int kInputs>
@@ -40,21 +41,21 @@ __global__ void __launch_bounds__(kElementThreads)
   const T* y = static_cast<const T*>(a.in[kInputs - 1]);
   T* out = static_cast<T*>(a.out);
   const int64_t vectors = a.count / kCount;
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * (kElementThreads * kFlatSteps) +
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * (kElementThreads * a.steps) +
                         static_cast<int>(threadIdx.x);
 
   Packet<T, kCount> packets[kInputs][kFlatSteps];
 #pragma unroll
   for (int k = 0; k < kFlatSteps; k++) {
     const int64_t v = first + k * kElementThreads;
-    if (v >= vectors) continue;
+    if (k >= a.steps || v >= vectors) continue;
     load<Touch::kOnce>(packets[0][k], x + v * kCount);
     if constexpr (kInputs == 2) load<Touch::kOnce>(packets[1][k], y + v * kCount);
   }
 #pragma unroll
   for (int k = 0; k < kFlatSteps; k++) {
     const int64_t v = first + k * kElementThreads;
-    if (v >= vectors) continue;
+    if (k >= a.steps || v >= vectors) continue;
     float values[kInputs][kCount];
 #pragma unroll
     for (int i = 0; i < kInputs; i++) widen(packets[i][k], values[i]);
@@ -146,8 +147,14 @@ cudaError_t start_groups(const GroupElements& part, float number, Stream stream)
 
 template <class F, class T, int kInputs>
 cudaError_t start_flat(const ElementArgs& args, Stream stream) {
-  const FlatElements flat{{args.in[0].data, args.in[1].data}, args.out.data, args.sizes[0]};
-  const int64_t of_block = int64_t{kElementThreads} * kFlatSteps * kPerVector<T>;
+  const int64_t vectors = args.sizes[0] / kPerVector<T>;
+  const int64_t steps = vectors / (int64_t{kElementThreads} * args.multiprocessors * 2);
+  const FlatElements flat{
+      {args.in[0].data, args.in[1].data},
+      args.out.data,
+      args.sizes[0],
+      static_cast<int>(steps < 1 ? 1 : (steps > kFlatSteps ? kFlatSteps : steps))};
+  const int64_t of_block = int64_t{kElementThreads} * flat.steps * kPerVector<T>;
   LaunchShape shape;
   shape.grid = static_cast<unsigned>((flat.count + of_block - 1) / of_block);
   shape.block = kElementThreads;

@@ -22,6 +22,7 @@ struct Items {
   Division of_row;
   int row_shift, col_shift;  // which scale an element has
   bool vectors;
+  bool scale_vectors;  // of columns: scales lie side by side, aligned
 };
 
 struct Place {
@@ -66,9 +67,15 @@ __global__ void __launch_bounds__(kThreads)
     widen(packets[k], values);
     const float* row = scale + (at.row >> items.row_shift) * a.scale_strides.row;
     if constexpr (kColumns) {
+      Packet<f32, kCodes> scales;
+      const float* first_scale = row + at.col * a.scale_strides.col;
+      if (items.scale_vectors && at.count == kCodes) {
+        load<Touch::kOften>(scales, first_scale);
+      } else {
+        gather(scales, first_scale, a.scale_strides.col, at.count);
+      }
 #pragma unroll
-      for (int i = 0; i < kCodes; i++)
-        if (i < at.count) values[i] *= load_one(row + (at.col + i) * a.scale_strides.col);
+      for (int i = 0; i < kCodes; i++) values[i] *= float_of_bits(scales.words[i]);
     } else {
       // Eight columns from a multiple of eight on share the block.
       const float factor = load_one(row + (at.col >> items.col_shift) * a.scale_strides.col);
@@ -90,9 +97,14 @@ __global__ void __launch_bounds__(kThreads)
 cudaError_t fp8_dequantize_any(const Fp8DequantizeArgs& args, bool vectors, Stream stream) {
   const int64_t of_row = (args.cols + kCodes - 1) / kCodes;
   const bool is_block = args.tile == Fp8Tile::kBlock128x128;
-  Items items{static_cast<uint32_t>(args.rows * of_row), Division(static_cast<uint32_t>(of_row)),
+  Items items{static_cast<uint32_t>(args.rows * of_row),
+              Division(static_cast<uint32_t>(of_row)),
               is_block || args.tile == Fp8Tile::kBlock128x1 ? 7 : 0,
-              is_block || args.tile == Fp8Tile::kBlock1x128 ? 7 : 0, vectors};
+              is_block || args.tile == Fp8Tile::kBlock1x128 ? 7 : 0,
+              vectors,
+              args.scale_strides.col == 1 && args.scale_strides.row % 4 == 0 &&
+                  args.scale_strides.batch % 4 == 0 &&
+                  reinterpret_cast<uintptr_t>(args.scale) % kVectorBytes == 0};
   const bool columns = args.tile == Fp8Tile::kColumn || args.tile == Fp8Tile::kBlock128x1;
   const auto advance = [](Fp8DequantizeArgs& part, int64_t count) {
     const auto bytes = static_cast<int64_t>(byte_size(part.out_dtype));

@@ -19,7 +19,7 @@
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
-// The largest finite magnitude of a row, read again: only where the row has an Inf.
+// The largest finite magnitude of a thread's vectors, read again: only where they have an Inf.
 template <class X>
 __device__ __forceinline__ float finite_top_of_row(const X* x, int vectors, int first, int step) {
   Top<X> top;
@@ -32,16 +32,6 @@ __device__ __forceinline__ float finite_top_of_row(const X* x, int vectors, int 
   return top.value();
 }
 
-template <class X, class Q, bool kLift>
-__device__ __forceinline__ void store_codes(Q* q, const Packet<X, kPerVector<X>>& packet,
-                                            const Quotient& quotient) {
-  constexpr int kCount = kPerVector<X>;
-  float values[kCount];
-  widen(packet, values);
-  divide<kCount, kLift>(values, quotient);
-  store<Touch::kOnce>(q, narrow<Q, kCount, true>(values));
-}
-
 // The codes of a row with an extreme scale, which is read again.
 template <class X, class Q>
 __device__ __forceinline__ void store_lifted(const X* x, Q* q, int vectors, int first, int step,
@@ -50,7 +40,7 @@ __device__ __forceinline__ void store_lifted(const X* x, Q* q, int vectors, int 
   for (int v = first; v < vectors; v += step) {
     Packet<X, kPerVector<X>> packet;
     load<Touch::kOften>(packet, x + v * kPerVector<X>);
-    store_codes<X, Q, true>(q + v * kPerVector<X>, packet, quotient);
+    store_codes<Q, true>(q + v * kPerVector<X>, packet, quotient);
   }
 }
 
@@ -90,14 +80,9 @@ __global__ void __launch_bounds__(kRowThreads<kVectors>)
     Top<X> seen;
 #pragma unroll
     for (int k = 0; k < kVectors; k++) seen.add(packets[k]);
-    float* exchange = shared_memory<float>();
-    float top = combine_row<Larger>(seen.value(), threads, exchange);
-    const bool has_inf = !is_finite(top);
-    // The same for all that meet in combine_row: a warp, or the block.
-    if (threads <= kWarp ? has_inf : __syncthreads_or(has_inf)) {
-      top = finite_top_of_row(x, vectors, in_row, threads);
-      top = combine_row<Larger>(top, threads, exchange);
-    }
+    float top = seen.value();
+    if (!is_finite(top)) top = finite_top_of_row(x, vectors, in_row, threads);
+    top = combine_row<Larger>(top, threads, shared_memory<float>());
     scale = a.scale_in ? adjusted_scale<Q>(scale, top) : own_scale<Q>(top);
   }
   if (in_row == 0 && is_row)
@@ -109,7 +94,7 @@ __global__ void __launch_bounds__(kRowThreads<kVectors>)
 #pragma unroll
   for (int k = 0; k < kVectors; k++) {
     const int v = k * threads + in_row;
-    if (v < vectors) store_codes<X, Q, false>(q + v * kCount, packets[k], quotient);
+    if (v < vectors) store_codes<Q, false>(q + v * kCount, packets[k], quotient);
   }
 }
 

@@ -47,26 +47,52 @@ __device__ __forceinline__ float maxima_of_lanes(float (&values)[kThreadRows], i
   return fmaxf(values[0], __shfl_xor_sync(kAllLanes, values[0], 1));
 }
 
-// The tops of the tile's lines, in tops[line]; a barrier follows.
-template <class X, Fp8Lines kLines, bool kFinite>
+// The largest finite magnitudes of a thread's part: of each row, ...
+template <class X>
+__device__ __forceinline__ void row_tops(const Packet<X, kThreadCols> (&packets)[kThreadRows],
+                                         float (&tops)[kThreadRows]) {
+#pragma unroll
+  for (int i = 0; i < kThreadRows; i++) {
+    Top<X> top;
+    top.add(packets[i]);
+    if (!is_finite(top.value())) {
+      top = {};
+      top.template add<true>(packets[i]);
+    }
+    tops[i] = top.value();
+  }
+}
+
+// ... of each column.
+template <class X>
+__device__ __forceinline__ void column_tops(const Packet<X, kThreadCols> (&packets)[kThreadRows],
+                                            float (&tops)[kThreadCols]) {
+  Packet<X, kThreadCols> highest{};
+#pragma unroll
+  for (int i = 0; i < kThreadRows; i++) raise_tops(highest, packets[i]);
+  widen(highest, tops);
+  bool is_plain = true;
+#pragma unroll
+  for (float top : tops) is_plain = is_plain && is_finite(top);
+  if (is_plain) return;
+  highest = {};
+#pragma unroll
+  for (int i = 0; i < kThreadRows; i++) raise_tops<X, kThreadCols, true>(highest, packets[i]);
+  widen(highest, tops);
+}
+
+// The tops of the tile's lines, in tops[line]; ends with a barrier.
+template <class X, Fp8Lines kLines>
 __device__ __forceinline__ void find_tops(const Packet<X, kThreadCols> (&packets)[kThreadRows],
                                           const TilePart& part, float* tops) {
   if constexpr (kLines == Fp8Lines::kRows) {
     float values[kThreadRows];
-#pragma unroll
-    for (int i = 0; i < kThreadRows; i++) {
-      Top<X> top;
-      top.template add<kFinite>(packets[i]);
-      values[i] = top.value();
-    }
+    row_tops(packets, values);
     const float top = maxima_of_lanes(values, part.lane);
     if (part.lane % 2 == 0) tops[part.warp * kThreadRows + part.lane / 2] = top;
   } else {
-    Packet<X, kThreadCols> highest{};
-#pragma unroll
-    for (int i = 0; i < kThreadRows; i++) raise_tops<X, kThreadCols, kFinite>(highest, packets[i]);
     float values[kThreadCols];
-    widen(highest, values);
+    column_tops(packets, values);
     if constexpr (kLines == Fp8Lines::kOne) {
       const float top = combine_row<Larger>(combine_slots<Larger, kThreadCols>(values),
                                             kTileThreads, tops + kTile);
@@ -184,9 +210,7 @@ __global__ void __launch_bounds__(kTileThreads, 2)
     if (line.exists && !a.saturate)
       top = load_one(reinterpret_cast<const float*>(tops_of_matrix) + line.index);
   } else if (!a.saturate) {
-    find_tops<X, kLines, false>(packets, part, tops);
-    if (__syncthreads_or(line.exists && !is_finite(tops[threadIdx.x % kLineCount<kLines>])))
-      find_tops<X, kLines, true>(packets, part, tops);
+    find_tops<X, kLines>(packets, part, tops);
     if (line.exists) top = tops[threadIdx.x];
     if (plan.phase == Fp8Phase::kTops) {
       if (line.exists) atomicMax(tops_of_matrix + line.index, bits_of_float(top));

@@ -33,6 +33,7 @@ class Elements final : public Operation {
   Elements(const Desc& desc, const Target& target)
       : kernels_(*target.kernels->elements), name_(desc.op->name), operands_(desc.operands.size()) {
     args_.op = *element_op(name_);
+    args_.multiprocessors = target.device.multiprocessors;
     if (!desc.numbers.empty()) args_.number = static_cast<float>(desc.numbers.front());
     args_.saturate = args_.op == ElementOp::kCast && desc.choice("overflow") == "saturate";
     Loops loops = element_loops(desc);

@@ -42,6 +42,7 @@ struct ElementArgs {
   ElementOperand in[2], out;  // the second input of a pair alone
   float number = 0;           // of vec_scale and vec_axpy
   bool saturate = false;      // of a cast
+  int multiprocessors = 1;
 };
 
 struct ElementKernels {

@@ -2,6 +2,7 @@
 // src/cuda/launch/fp8.cpp: which kernels quantise a matrix, from its layout and size.
 #include "cuda/launch/fp8.h"
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,51 +81,48 @@ bool is_flat(const Fp8QuantizeArgs& a) {
          is_aligned(a.x, kFp8VectorBytes) && is_aligned(a.q, per_vector(a));
 }
 
-int64_t shared_batches(const DeviceInfo& device) {
-  return (static_cast<int64_t>(device.shared_bytes) - static_cast<int64_t>(kFp8ExchangeBytes)) /
-         kFp8BatchBytes;
-}
-
-bool fits_chip(const Fp8QuantizeArgs& a, const DeviceInfo& device) {
-  return a.rows * a.cols * element_bytes(a) <=
-         device.multiprocessors * (1 + shared_batches(device)) * kFp8BatchBytes;
+// Two thirds of L2: the rest is for what passes through.
+int64_t kept_by_l2(const Fp8QuantizeArgs& a, const DeviceInfo& device, int64_t of) {
+  return std::min(of, int64_t{device.l2_bytes} * 2 / 3 / element_bytes(a));
 }
 
 Fp8FlatPlan chip_plan(const Fp8QuantizeArgs& a, const DeviceInfo& device) {
   const int64_t vectors = a.rows * a.cols / per_vector(a);
   const int64_t blocks =
       std::clamp<int64_t>(ceil_div(vectors, kFp8FlatThreads), 1, device.multiprocessors);
-  const int64_t batches = ceil_div(vectors * kFp8VectorBytes, blocks * kFp8BatchBytes);
+  const int64_t most = 1 + std::max((device.shared_bytes - kFp8ExchangeBytes) / kFp8BatchBytes, 0);
+  const int64_t batches =
+      std::clamp<int64_t>(ceil_div(vectors * kFp8VectorBytes, blocks * kFp8BatchBytes), 1, most);
+  const int64_t kept = batches * blocks * kFp8FlatThreads * kFp8BatchVectors;
+  const int64_t streamed = std::max<int64_t>(vectors - kept, 0) * per_vector(a);
   return {.count = a.rows * a.cols,
           .blocks = static_cast<int>(blocks),
           .tops = static_cast<float*>(a.workspace),
-          .shared_batches = static_cast<int>(std::max<int64_t>(batches - 1, 0))};
+          .streamed = streamed,
+          .shared_batches = static_cast<int>(batches - 1),
+          .kept = kept_by_l2(a, device, streamed)};
 }
 
-Fp8FlatPlan two_pass_plan(const Fp8QuantizeArgs& a, const DeviceInfo& device) {
+Fp8FlatPlan two_launch_plan(const Fp8QuantizeArgs& a, const DeviceInfo& device) {
   const int64_t vectors = a.rows * a.cols / per_vector(a);
   const int64_t chunks = ceil_div(vectors, kFp8FlatThreads * kFp8FlatVectors);
-  // Two thirds of L2: the rest is for what passes through.
-  const int64_t kept = int64_t{device.l2_bytes} * 2 / 3 / element_bytes(a);
   return {.count = a.rows * a.cols,
           .blocks = static_cast<int>(
               std::clamp<int64_t>(chunks, 1, int64_t{device.multiprocessors} * kFp8FlatBlocks)),
           .tops = static_cast<float*>(a.workspace),
-          .kept = std::min(kept, a.rows * a.cols)};
+          .kept = kept_by_l2(a, device, a.rows * a.cols)};
 }
 
 cudaError_t run_flat(const Fp8QuantizeArgs& a, const Target& target, Stream stream) {
   const Fp8Kernels& kernels = *target.kernels->fp8;
-  if (!a.saturate && fits_chip(a, target.device)) {
-    const cudaError_t code = kernels.quantize_on_chip(a, chip_plan(a, target.device), stream);
-    // Other work holds some of the SMs for itself (MPS, green contexts).
-    if (code != cudaErrorCooperativeLaunchTooLarge) return code;
-  }
-  const Fp8FlatPlan plan = two_pass_plan(a, target.device);
-  if (!a.saturate)
-    if (const cudaError_t code = kernels.flat_tops(a, plan, stream); code != cudaSuccess)
-      return code;
-  return kernels.quantize_flat(a, plan, stream);
+  const Fp8FlatPlan plan = two_launch_plan(a, target.device);
+  if (a.saturate) return kernels.quantize_flat(a, plan, stream);
+  cudaError_t code = kernels.quantize_on_chip(a, chip_plan(a, target.device), stream);
+  // Other work holds some of the SMs for itself (MPS, green contexts).
+  if (code != cudaErrorCooperativeLaunchTooLarge) return code;
+  cudaGetLastError();  // or the next call would be blamed for it
+  code = kernels.flat_tops(a, plan, stream);
+  return code != cudaSuccess ? code : kernels.quantize_flat(a, plan, stream);
 }
 
 // ---- tiles ----
@@ -172,7 +170,7 @@ size_t fp8_quantize_workspace(const Fp8QuantizeArgs& args, const Target& target)
   if (args.saturate) return 0;
   switch (args.tile) {
     case Fp8Tile::kTensor:
-      // Two tops a block on chip, one a block in two passes, one a matrix in tiles.
+      // One a block, or one a matrix in tiles.
       return sizeof(float) *
              static_cast<size_t>(std::max<int64_t>(
                  int64_t{target.device.multiprocessors} * kFp8FlatBlocks, args.batch));
@@ -191,9 +189,9 @@ std::string fp8_quantize_note(const Fp8QuantizeArgs& args, const Target& target)
   }
   if (is_flat(a)) {
     if (a.saturate) return "one pass";
-    if (!fits_chip(a, target.device)) return "two passes, the second backwards";
     const Fp8FlatPlan plan = chip_plan(a, target.device);
-    return fmt::format("on chip, {} blocks of {} x 64 KiB", plan.blocks, plan.shared_batches + 1);
+    return fmt::format("{} blocks keep {} x 64 KiB on chip, {} elements are streamed", plan.blocks,
+                       plan.shared_batches + 1, plan.streamed);
   }
   return has_own_tiles(a) || a.saturate ? "tiles of 128x128"
                                         : "tiles of 128x128, twice, the second time backwards";

@@ -12,9 +12,9 @@ inline constexpr int kFp8VectorBytes = 16;
 inline constexpr int kFp8RowVectors = 16;   // at most, a thread
 inline constexpr int kFp8RowThreads = 512;  // at most, a row
 inline constexpr int kFp8FlatThreads = 512;
-inline constexpr int kFp8FlatVectors = 4;   // in two passes: of a thread at once
-inline constexpr int kFp8FlatBlocks = 2;    // in two passes: of an SM
-inline constexpr int kFp8BatchVectors = 8;  // on chip: of a thread in a batch
+inline constexpr int kFp8BatchVectors = 8;  // in one launch: of a thread at once
+inline constexpr int kFp8FlatVectors = 4;   // in two launches
+inline constexpr int kFp8FlatBlocks = 2;    // in two launches: of an SM
 inline constexpr int kFp8BatchBytes = kFp8FlatThreads * kFp8BatchVectors * kFp8VectorBytes;
 inline constexpr int kFp8ExchangeBytes = kFp8FlatThreads * static_cast<int>(sizeof(float));
 
@@ -29,8 +29,9 @@ struct Fp8FlatPlan {
   int64_t count = 0;
   int blocks = 1;
   float* tops = nullptr;   // one a block
-  int shared_batches = 0;  // on chip: how many batches of 64 KiB a block keeps in shared memory
-  int64_t kept = 0;        // in two passes: how many elements at the end should stay in L2
+  int64_t streamed = 0;    // in one launch: elements that do not stay on the chip
+  int shared_batches = 0;  // in one launch: batches that a block keeps in shared memory
+  int64_t kept = 0;        // how many of the streamed elements L2 should keep
 };
 
 // Tiles of 128x128 of any layout. How scales lie in a tile: one, one a row, one a column.
