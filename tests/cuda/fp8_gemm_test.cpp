@@ -62,13 +62,20 @@ class Fp8Gemm : public TargetTest {
     const Fp8Sums sums = kernel_of(config).sums;
     p.fast = sums == Fp8Sums::kFast;
     p.scales = sums == Fp8Sums::kBlock ? Fp8Scales::kBlock : Fp8Scales::kVector;
-    ::testing::AssertionResult result = product_is_right(target(), p, engine(&config));
+    ::testing::AssertionResult result =
+        product_is_right(target(), p, engine(&config), tolerance(p.fast));
     if (!result) result << "\n" << name_of(config);
     return result;
   }
 
   ::testing::AssertionResult right(const Fp8Product& product) const {
-    return product_is_right(target(), padded(product), engine());
+    return product_is_right(target(), padded(product), engine(), tolerance(product.fast));
+  }
+
+  // Of the sum of magnitudes. Tensor cores keep 13 bits of what they add up.
+  double tolerance(bool fast) const {
+    if (target().is_emulated()) return 1e-5;
+    return fast ? 4e-3 : 1e-3;
   }
 };
 
@@ -262,40 +269,45 @@ TEST_P(Fp8Gemm, RunsLargeProducts) {
   }
 }
 
-NRD_ON_EVERY_TARGET(Fp8Gemm);
+// Terms of one sign show what promotion is for: fast sums lose a part of 2^-13 in every step.
+TEST_P(Fp8Gemm, PromotedSumsStayTrue) {
+  if (target().is_emulated()) GTEST_SKIP() << "its sums are those of f32";
+  Fp8Product p{.m = 130, .n = 200, .k = 16384, .data = Fp8Data::kPositive, .one_scale = true};
+  EXPECT_TRUE(product_is_right(target(), p, engine(), 1e-3));
+  p.fast = true;
+  EXPECT_TRUE(product_is_right(target(), p, engine(), 4e-2));
+}
 
-// The chooser needs no target.
-
-TEST(Fp8GemmChoice, DealsOutEveryBlockOfKOnce) {
-  for (int64_t m : {1, 64, 128, 500, 4096})
-    for (int64_t n : {1, 256, 2880, 11264})
-      for (Fp8Sums sums : {Fp8Sums::kFast, Fp8Sums::kPrecise, Fp8Sums::kBlock}) {
-        const Fp8GemmShape shape{.m = m, .n = n, .k = 4096, .sums = sums};
-        for (const Fp8GemmConfig& config : all_fp8_gemm_configs(shape)) {
-          const Fp8GemmGrid grid = lay_out(config, shape);
-          const int64_t whole = grid.span_rows * grid.span_cols - grid.cut_spans;
-          const int64_t most = int64_t{grid.whole_rounds} * grid.clusters;
-          EXPECT_TRUE(grid.cut_spans > 0 ? whole == most : whole <= most) << name_of(config);
-          EXPECT_GT(whole, int64_t{grid.whole_rounds - 1} * grid.clusters) << name_of(config);
-          EXPECT_EQ(int64_t{grid.units_each} * grid.clusters + grid.units_extra,
-                    int64_t{grid.cut_spans} * grid.k_blocks);
-          EXPECT_LE(grid.clusters * grid.cluster, shape.multiprocessors);
+// Races that depend on timing: the same call again and again beside another stream's work.
+TEST_P(Fp8Gemm, RepeatsItsBitsUnderLoad) {
+  if (target().is_emulated()) GTEST_SKIP() << "the emulator has seeds for that";
+  Expected<OwnStream> other = OwnStream::create(target().target.device.index);
+  ASSERT_TRUE(other);
+  DeviceBuffer noise(target(), size_t{64} << 20);
+  for (const Fp8GemmConfig& config : every_config()) {
+    if (config.share == Fp8Share::kRows && config.cut_rounds == 0) continue;
+    Fp8Product p{.m = kernel_of(config).swapped ? 60 : 700, .n = 1100, .k = 2048};
+    p.c_dtype = DType::kBF16;
+    p.fast = kernel_of(config).sums == Fp8Sums::kFast;
+    if (kernel_of(config).sums == Fp8Sums::kBlock) p.scales = Fp8Scales::kBlock;
+    std::vector<char> first;
+    for (int round = 0; round < 5; round++) {
+      auto repeated = [&](const Fp8GemmArgs& args) -> Expected<void> {
+        for (int i = 0; i < 20; i++) {
+          NRD_TRY(fill_bytes(noise.data(), i, noise.bytes() >> (i % 5), other->get()));
+          NRD_TRY(engine(&config)(args));
         }
-      }
+        return {};
+      };
+      const Expected<std::vector<char>> bytes = product_bytes(target(), p, repeated);
+      ASSERT_TRUE(bytes) << bytes.error().message();
+      if (round == 0) first = *bytes;
+      EXPECT_EQ(*bytes, first) << name_of(config);
+    }
+  }
 }
 
-TEST(Fp8GemmChoice, KeepsToTheRules) {
-  for (int64_t m : {1, 16, 128, 2048}) {
-    Fp8GemmShape shape{.m = m, .n = 2048, .k = 8192};
-    EXPECT_NE(kernel_of(choose_fp8_gemm(shape)).sums, Fp8Sums::kFast);
-    shape.whole_k = true;
-    EXPECT_EQ(choose_fp8_gemm(shape).cut_rounds, 0);
-    shape.sums = Fp8Sums::kBlock;
-    EXPECT_EQ(kernel_of(choose_fp8_gemm(shape)).sums, Fp8Sums::kBlock);
-  }
-  EXPECT_TRUE(kernel_of(choose_fp8_gemm({.m = 8, .n = 4096, .k = 4096})).swapped);
-  EXPECT_FALSE(kernel_of(choose_fp8_gemm({.m = 4096, .n = 4096, .k = 4096})).swapped);
-}
+NRD_ON_EVERY_TARGET(Fp8Gemm);
 
 }  // namespace
 }  // namespace nrd::cuda

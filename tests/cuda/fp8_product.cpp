@@ -27,6 +27,7 @@ class Codes {
     switch (p_.data) {
       case Fp8Data::kAny: return any();
       case Fp8Data::kNormal: return code_of(normal_(random_) * 100);
+      case Fp8Data::kPositive: return code_of(std::fabs(normal_(random_)) * 100);
       case Fp8Data::kIntegers: return code_of(static_cast<double>(random_() % 5) - 2);
       case Fp8Data::kOneHot: return left_ ? code_of(k == row * 7 % p_.k ? 1 : 0) : any();
       case Fp8Data::kNan:

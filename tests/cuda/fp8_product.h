@@ -18,6 +18,7 @@ enum class Fp8Data {
   kNormal,    // normal values with the largest at 448
   kIntegers,  // -2 to 2: every sum is exact, whatever its order
   kOneHot,    // a picks one row of b each
+  kPositive,  // as kNormal, all of one sign
   kNan,       // a few NaN among them
 };
 

@@ -18,6 +18,10 @@ constexpr double kSharedRead = 128;
 constexpr double kStart = 3000, kFinish = 600, kFinishPerElement = 1.0 / 64;
 // What promotion and block scales cost on top of the products that they hide behind.
 constexpr double kPromotion = 1.05, kBlockScaling = 1.08;
+// Bytes that the products hide still cost power, and so clock.
+constexpr double kTraffic = 0.03;
+// Whole sums are worth a little: their bits do not depend on the shape.
+constexpr double kCutting = 1.03;
 // A part of k that is shorter is not worth its way through memory.
 constexpr int kLeastUnits = 4;
 
@@ -47,13 +51,15 @@ double block_cycles(const Fp8Kernel& kernel, const Fp8GemmConfig& config, const 
   if (config.share == Fp8Share::kRows) rows /= 2;
   if (config.share == Fp8Share::kCols) cols /= 2;
   const double fill = (rows + cols) * 128 / std::min(kL2ToOne, kL2ToAll / s.multiprocessors);
-  return std::max(multiply, fill);
+  return std::max(multiply, fill) + kTraffic * fill;
 }
 
 // The height of a band of spans whose operands, for one round, take the least of L2.
-int choose_raster(const Fp8Kernel& kernel, Fp8Share share, const Fp8GemmGrid& grid) {
-  const int height = kernel.rows * (share == Fp8Share::kCols ? 2 : 1);
-  const int width = kernel.cols * (share == Fp8Share::kRows ? 2 : 1);
+int choose_raster(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
+  const Fp8Kernel& kernel = kFp8Kernels[config.kernel];
+  const Fp8GemmGrid grid = lay_out(config, shape);
+  const int height = kernel.rows * (config.share == Fp8Share::kCols ? 2 : 1);
+  const int width = kernel.cols * (config.share == Fp8Share::kRows ? 2 : 1);
   int best = 1;
   int64_t least = INT64_MAX;
   for (int raster = 1; raster <= std::min(grid.span_rows, 32); raster++) {
@@ -63,18 +69,32 @@ int choose_raster(const Fp8Kernel& kernel, Fp8Share share, const Fp8GemmGrid& gr
   return best;
 }
 
+// A neighbour to share with would lie outside the product.
+bool is_alone(const Fp8Kernel& kernel, Fp8Share share, const Fp8GemmShape& s) {
+  if (share == Fp8Share::kRows) return cols_of(kernel, s) <= kernel.cols;
+  return share == Fp8Share::kCols && rows_of(kernel, s) <= kernel.rows;
+}
+
+// Promoted sums alternate between the warpgroups; fast ones need a head start that is as long as a
+// store, and stages for it.
+int choose_lag(const Fp8Kernel& kernel) {
+  return kernel.sums == Fp8Sums::kFast && kernel.stages >= 4 ? 2 : 1;
+}
+
 template <class Visit>
 void for_each_config(const Fp8GemmShape& shape, Visit visit) {
   for (int i = 0; i < kFp8KernelCount; i++) {
     const Fp8Kernel& kernel = kFp8Kernels[i];
     if (!can_run(kernel, shape)) continue;
     for (Fp8Share share : {Fp8Share::kNothing, Fp8Share::kRows, Fp8Share::kCols}) {
-      if (!can_share(kernel, share)) continue;
+      if (!can_share(kernel, share) || is_alone(kernel, share, shape)) continue;
       Fp8GemmConfig config{.kernel = i, .share = share};
-      config.raster = choose_raster(kernel, share, lay_out(config, shape));
+      config.lag = choose_lag(kernel);
       visit(config);
       if (!may_cut_k(kernel) || shape.whole_k) continue;
-      for (config.cut_rounds = 1; config.cut_rounds <= 2; config.cut_rounds++) visit(config);
+      const int rounds = lay_out(config, shape).whole_rounds;
+      for (config.cut_rounds = 1; config.cut_rounds <= std::min(2, rounds); config.cut_rounds++)
+        visit(config);
     }
   }
 }
@@ -134,7 +154,8 @@ double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   const double readers = std::min(shape.multiprocessors, grid.clusters * grid.cluster);
   const double memory = bytes / std::min(kMemoryToAll, kMemoryToOne * readers);
   // Where both are close neither hides the other altogether.
-  return kStart + std::max(busy, memory) + 0.1 * std::min(busy, memory);
+  const double cycles = kStart + std::max(busy, memory) + 0.1 * std::min(busy, memory);
+  return grid.cut_spans > 0 ? kCutting * cycles : cycles;
 }
 
 Fp8GemmConfig choose_fp8_gemm(const Fp8GemmShape& shape) {
@@ -144,12 +165,16 @@ Fp8GemmConfig choose_fp8_gemm(const Fp8GemmShape& shape) {
     const double cycles = estimate_cycles(config, shape);
     if (least < 0 || cycles < least) best = config, least = cycles;
   });
+  best.raster = choose_raster(best, shape);
   return best;
 }
 
 std::vector<Fp8GemmConfig> all_fp8_gemm_configs(const Fp8GemmShape& shape) {
   std::vector<Fp8GemmConfig> all;
-  for_each_config(shape, [&](const Fp8GemmConfig& config) { all.push_back(config); });
+  for_each_config(shape, [&](const Fp8GemmConfig& config) {
+    all.push_back(config);
+    all.back().raster = choose_raster(config, shape);
+  });
   return all;
 }
 

@@ -8,7 +8,7 @@
 // half of the tile's rows, in pieces of 64.
 //
 // Registers. 168 a thread at launch; the first warpgroup goes down to 40 (or 24), the others take
-// 232 (240): the f32 sums of the tile (up to 192) and, where sums are promoted, one more set for a
+// 232 (240): the f32 sums of the tile (up to 176) and, where sums are promoted, one more set for a
 // piece. Shared memory: fp8_gemm_tile.cuh.
 //
 // Bound. 8192 operations a clock and multiprocessor. A 128 x 256 tile needs 48 KB a stage of 1024
@@ -32,7 +32,7 @@ namespace nrd::cuda::NRD_CUDA_TARGET {
 
 // Both splits of the 3 x 168 registers of three threads, one of each warpgroup.
 template <class T>
-constexpr bool kIsTight = T::kPieces* T::kSums > 160;
+constexpr bool kIsTight = T::kThreadSums > 160;
 template <class T>
 constexpr int kProducerRegisters = kIsTight<T> ? 24 : 40;
 template <class T>
@@ -69,7 +69,7 @@ __device__ __forceinline__ void produce(const Fp8GemmParams& params, Shared<T> s
   } else if (warp == 1) {
     produce_vectors<T>(params, shared, rank, static_cast<int>(threadIdx.x) % 32);
   } else if constexpr (T::kBlockScales) {
-    produce_block_scales<T>(params, shared, rank, static_cast<int>(threadIdx.x) - 64);
+    ScaleProducer<T>(params, shared, rank, static_cast<int>(threadIdx.x) - 64).run();
   }
 }
 

@@ -57,7 +57,7 @@ class Parts {
       if (!tell_all(is_first_thread && arrive_part(counter, params_.tag) == all)) return false;
       first = 0;
 #pragma unroll
-      for (int i = 0; i < T::kPieces * T::kSums; i++) sums[i / T::kSums][i % T::kSums] = 0.0f;
+      for (int i = 0; i < T::kThreadSums; i++) sums[i / T::kSums][i % T::kSums] = 0.0f;
     }
     add_from(first, sums);
     if (is_first_thread) *counter = 0;
@@ -66,7 +66,7 @@ class Parts {
 
  private:
   static constexpr int kPacket = 4;  // floats: 16 bytes a thread, 512 a warp
-  static constexpr int kPackets = T::kPieces * T::kSums / kPacket;
+  static constexpr int kPackets = T::kThreadSums / kPacket;
 
   // The first thread's answer for the whole warpgroup.
   __device__ __forceinline__ bool tell_all(bool answer) {

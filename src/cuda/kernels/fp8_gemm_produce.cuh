@@ -124,50 +124,88 @@ __device__ __forceinline__ void produce_vectors(const Fp8GemmParams& params, Sha
 }
 
 // Two warps: for each block of k the factor of every row of the tile, a's scale times b's, or of
-// every column where the kernel is swapped. The next block's are under way while one is stored.
+// every column where the kernel is swapped. Four blocks are fetched at once, where they lie side by
+// side by one load: rows of few scales each would otherwise cost a sector a scale. They are on
+// their way while the ring is still full.
 template <class T>
-__device__ __forceinline__ void produce_block_scales(const Fp8GemmParams& params, Shared<T> shared,
-                                                     int rank, int thread) {
-  constexpr int kThreads = 64, kEach = (T::kScales + kThreads - 1) / kThreads;
-  wait_for_previous_kernel();
-  Schedule schedule(params, rank);
-  Ring<T::kScaleSlots> ring;
-  Work work;
-  while (schedule.next(work)) {
-    const int row = work.row_tile * T::kRows, col = work.col_tile * T::kCols;
-    // Along the tile's other side, within one block of 128 columns of c, there is one scale.
-    const float* common = T::kSwapped ? params.row_scale + row / 128 * params.row_scale_step
-                                      : params.col_scale + col / 128 * params.col_scale_step;
-    const float* own = T::kSwapped ? params.col_scale + col * params.col_scale_step
-                                   : params.row_scale + row * params.row_scale_step;
-    const int64_t own_step = T::kSwapped ? params.col_scale_step : params.row_scale_step;
-    const int64_t own_k = T::kSwapped ? params.col_scale_k : params.row_scale_k;
-    const int64_t common_k = T::kSwapped ? params.row_scale_k : params.col_scale_k;
-    const int count = min(T::kScales, T::kSwapped ? params.cols - col : params.rows - row);
-    float next[kEach];
-    auto load = [&](int kb) {
-      const float factor = common[kb * common_k];
+class ScaleProducer {
+ public:
+  __device__ __forceinline__ ScaleProducer(const Fp8GemmParams& params, Shared<T> shared, int rank,
+                                           int thread)
+      : params_(params), shared_(shared), rank_(rank), thread_(thread) {}
+
+  __device__ __forceinline__ void run() {
+    wait_for_previous_kernel();
+    Schedule schedule(params_, rank_);
+    Ring<T::kScaleSlots> ring;
+    Work work;
+    while (schedule.next(work)) {
+      begin(work);
+      for (int kb = work.k_begin; kb < work.k_end; kb++) {
+        if (kb == work.k_begin || kb % kAtOnce == 0) fetch(kb / kAtOnce * kAtOnce);
+        mbarrier_wait(shared_.scales_empty(ring.slot), ring.parity ^ 1, "scales", ring.slot);
 #pragma unroll
-      for (int i = 0; i < kEach; i++) {
-        const int at = thread + i * kThreads;
-        next[i] = at < count ? own[at * own_step + kb * own_k] * factor : 0.0f;
+        for (int i = 0; i < kEach; i++)
+          if (place(i) < T::kScales)
+            shared_.block_scale(ring.slot)[place(i)] = pick(own_[i], kb) * pick(common_, kb);
+        __syncwarp();
+        if (thread_ % 32 == 0) mbarrier_arrive(shared_.scales_full(ring.slot));
+        ring.next();
       }
-    };
-    load(work.k_begin);
-    for (int kb = work.k_begin; kb < work.k_end; kb++) {
-      mbarrier_wait(shared.scales_empty(ring.slot), ring.parity ^ 1, "scales", ring.slot);
-#pragma unroll
-      for (int i = 0; i < kEach; i++) {
-        const int at = thread + i * kThreads;
-        if (T::kScales % kThreads == 0 || at < T::kScales)
-          shared.block_scale(ring.slot)[at] = next[i];
-      }
-      __syncwarp();
-      if (thread % 32 == 0) mbarrier_arrive(shared.scales_full(ring.slot));
-      if (kb + 1 < work.k_end) load(kb + 1);
-      ring.next();
     }
   }
-}
+
+ private:
+  static constexpr int kThreads = 64, kEach = (T::kScales + kThreads - 1) / kThreads;
+  static constexpr int kAtOnce = 4;
+
+  __device__ __forceinline__ int place(int i) const { return thread_ + i * kThreads; }
+
+  // Where the scales of a work's tile lie. Along its other side, which lies within one block of 128
+  // columns of c, there is one a block of k.
+  __device__ __forceinline__ void begin(const Work& work) {
+    const int row = work.row_tile * T::kRows, col = work.col_tile * T::kCols;
+    const float* rows =
+        params_.row_scale + (T::kSwapped ? row / 128 : row) * params_.row_scale_step;
+    const float* cols =
+        params_.col_scale + (T::kSwapped ? col : col / 128) * params_.col_scale_step;
+    own_scales_ = T::kSwapped ? cols : rows;
+    common_scales_ = T::kSwapped ? rows : cols;
+    count_ = min(T::kScales, T::kSwapped ? params_.cols - col : params_.rows - row);
+  }
+
+  __device__ __forceinline__ void fetch(int kb) {
+    const int64_t step = T::kSwapped ? params_.col_scale_step : params_.row_scale_step;
+    const int64_t own_k = T::kSwapped ? params_.col_scale_k : params_.row_scale_k;
+    const int64_t common_k = T::kSwapped ? params_.row_scale_k : params_.col_scale_k;
+    const int blocks = min(kAtOnce, params_.k_blocks - kb);
+    common_ = gather(common_scales_ + kb * common_k, common_k, blocks);
+#pragma unroll
+    for (int i = 0; i < kEach; i++)
+      own_[i] = place(i) < count_
+                    ? gather(own_scales_ + place(i) * step + kb * own_k, own_k, blocks)
+                    : make_float4(0, 0, 0, 0);
+  }
+
+  __device__ __forceinline__ static float4 gather(const float* from, int64_t step, int count) {
+    if (step == 1 && count == kAtOnce && reinterpret_cast<uintptr_t>(from) % sizeof(float4) == 0)
+      return *reinterpret_cast<const float4*>(from);
+    return make_float4(from[0], count > 1 ? from[step] : 0.0f, count > 2 ? from[2 * step] : 0.0f,
+                       count > 3 ? from[3 * step] : 0.0f);
+  }
+
+  __device__ __forceinline__ static float pick(const float4& four, int kb) {
+    const float low = kb % 2 == 0 ? four.x : four.y, high = kb % 2 == 0 ? four.z : four.w;
+    return kb % kAtOnce < 2 ? low : high;
+  }
+
+  const Fp8GemmParams& params_;
+  const Shared<T> shared_;
+  const int rank_, thread_;
+  const float* own_scales_ = nullptr;
+  const float* common_scales_ = nullptr;
+  int count_ = 0;
+  float4 own_[kEach], common_;
+};
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET

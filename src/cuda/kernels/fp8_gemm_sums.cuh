@@ -25,7 +25,7 @@ struct Consumer {
   int index;       // of the warpgroup among the consumers
   int warp, lane;  // of the warpgroup, of the warp
   int cluster;
-  int lag;                    // in blocks of k; each work has more stages than the ring, or it is 0
+  int lag;                    // in blocks of k; 0 where a work is not longer than the ring
   TileDescriptor rows, cols;  // of stage 0
   Ring<T::kStages> ring;
   Ring<T::kScaleSlots ? T::kScaleSlots : 1> scale_ring;

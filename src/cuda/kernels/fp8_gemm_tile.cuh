@@ -29,6 +29,7 @@ struct Tile {
   static constexpr int kStages = kKernel.stages, kBuffers = kKernel.buffers;
   static constexpr int kPieces = kRows / (64 * kConsumers);  // of 64 rows, a consumer
   static constexpr int kSums = kCols / 2;                    // f32 sums of a piece, a thread
+  static constexpr int kThreadSums = kPieces * kSums;
   static_assert(kPieces * 64 * kConsumers == kRows && kCols % 8 == 0);
 
   static constexpr int kRowBytes = kRows * kBlockK, kColBytes = kCols * kBlockK;

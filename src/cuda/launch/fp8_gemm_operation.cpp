@@ -110,6 +110,7 @@ class Fp8GemmOperation final : public Operation {
 
   // b does not change: what it needs is done now, into memory of our own.
   Expected<void> keep_b(const void* data) {
+    b_constant_ = true;
     for (int64_t step : p_.b.leading)
       if (step != 0) return {};
     const SidePlan plan = suits(data) ? b_ : plan_move(b_);
@@ -127,6 +128,8 @@ class Fp8GemmOperation final : public Operation {
 
   void plan_workspace() {
     if (empty() || p_.k == 0) return;
+    config_ = fp8_gemm_config(args_);
+    args_.config = &config_;  // looked for once
     workspace_.a = workspace_.reserve(moved(a_).bytes);
     workspace_.b = workspace_.reserve(kept() ? 0 : moved(b_).bytes);
     if (scatters_)
@@ -214,6 +217,7 @@ class Fp8GemmOperation final : public Operation {
     args.a_scale_row = run.a.scale_row;
     args.a_scale_k = run.a.scale_k;
     args.b = run.b.codes;
+    args.b_constant = b_constant_ && (kept() || run.b.codes == run.b_data);
     args.b_row = run.b.code_row;
     args.b_scale = b_scale ? b_scale : run.b.scale;
     args.b_scale_column = run.b.scale_row;
@@ -252,6 +256,8 @@ class Fp8GemmOperation final : public Operation {
   Fp8GemmArgs args_;
   SidePlan a_, b_;
   bool scatters_;
+  bool b_constant_ = false;
+  Fp8GemmConfig config_;
   WorkspacePlan workspace_;
   DeviceMemory kept_memory_;
   Side kept_;
@@ -278,7 +284,7 @@ Expected<void> accepts(const Desc& desc, const Target& target) {
                     "quantise it as f8e4m3");
   }
   const Fp8GemmProblem p = read_fp8_gemm(desc);
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 128;  // a tile may pass the end
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max() - 1024;  // a tile may pass the end
   for (auto [name, size] : {std::pair{"m", p.m}, {"n", p.n}, {"k", p.k}})
     if (size > kMost)
       return refuse(ErrorCode::kUnsupported, name, fmt::format("{}", size),

@@ -151,9 +151,11 @@ void set_output(const Fp8GemmArgs& args, Fp8GemmParams& params) {
   params.c_rows = static_cast<int32_t>(args.m);
   params.c_cols = static_cast<int32_t>(args.n);
   params.c_type = out_type(args.c_dtype);
-  const auto row_bytes = args.c_row * static_cast<int64_t>(byte_size(args.c_dtype));
-  const bool is_aligned =
-      reinterpret_cast<uintptr_t>(args.c) % kAlignment == 0 && row_bytes % kAlignment == 0;
+  const auto element = static_cast<int64_t>(byte_size(args.c_dtype));
+  // TMA writes whole chunks of 16 bytes: a row that ends within one would write behind its end.
+  const bool is_aligned = reinterpret_cast<uintptr_t>(args.c) % kAlignment == 0 &&
+                          args.c_row * element % kAlignment == 0 &&
+                          args.n * element % kAlignment == 0;
   params.store_by_threads = is_aligned ? 0 : 1;
 }
 
@@ -167,7 +169,8 @@ void set_grid(const Fp8GemmGrid& grid, const Fp8GemmConfig& config, void* worksp
   params.raster = config.raster;
   // A work that is shorter than the ring could be left behind twice.
   const int stages = fp8_kernels()[static_cast<size_t>(config.kernel)].stages;
-  params.lag = grid.cut_spans == 0 && grid.k_blocks > stages ? config.lag : 0;
+  const bool can_lag = grid.cut_spans == 0 && grid.k_blocks > stages;
+  params.lag = can_lag ? std::clamp(config.lag, 0, stages - 1) : 0;
   params.clusters = grid.clusters;
   params.whole_rounds = grid.whole_rounds;
   params.units_each = grid.units_each;
