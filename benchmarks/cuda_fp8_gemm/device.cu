@@ -62,7 +62,9 @@ __global__ void reference_kernel(const cuda::Fp8GemmArgs args, Sample* samples, 
     value += __shfl_xor_sync(0xffffffffu, value, apart);
     magnitude += __shfl_xor_sync(0xffffffffu, magnitude, apart);
   }
-  if (threadIdx.x % 32 == 0) sample.value = value, sample.magnitude = magnitude;
+  if (threadIdx.x % 32 != 0) return;
+  sample.value = value, sample.magnitude = magnitude;
+  sample.got = static_cast<const uint16_t*>(args.c)[sample.row * args.c_row + sample.col];
 }
 
 template <int kAtOnce>

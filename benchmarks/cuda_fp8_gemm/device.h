@@ -13,10 +13,11 @@ void fill_codes(void* codes, int64_t count, uint64_t seed, cuda::Stream stream);
 // Between 0.5 and 1.5, times 2^-10.
 void fill_scales(float* scales, int64_t count, uint64_t seed, cuda::Stream stream);
 
-// Element (rows[i], cols[i]) of c in double, and the sum of its terms' magnitudes.
+// Element (row, col) of c in double, the sum of its terms' magnitudes, and the bf16 that c holds.
 struct Sample {
   int32_t row, col;
   double value, magnitude;
+  uint16_t got;
 };
 void reference(const cuda::Fp8GemmArgs& args, Sample* samples, int count, cuda::Stream stream);
 

@@ -2,7 +2,7 @@
 // benchmarks/cuda_fp8_gemm/main.cpp: every configuration of the wgmma products beside cuBLASLt.
 //
 //   bench_cuda_fp8_gemm [shapes=4096x4096x4096,1x11264x4096] [modes=fast-tensor,precise-row,block]
-//                       [configs=all|chosen] [top=5] [rounds=10] [slice_ms=10] [regime=row|gaps]
+//                       [configs=all|plain|chosen] [top=5] [rounds=10] [slice_ms=10] [regime=row|gaps]
 //
 // For each shape and mode: all configurations that can run it, briefly; each one's result against
 // sums in double at sampled places; then the fastest of them, variants of the very best, the chosen
@@ -41,8 +41,8 @@ struct Device {
 std::string name_of(const Fp8GemmConfig& config, const Problem& problem) {
   cuda::Fp8GemmArgs args = problem.args(0);
   args.config = &config;
-  return fmt::format("{}, raster {}, lag {}{}", cuda::fp8_gemm_note(args), config.raster,
-                     config.lag, config.overlap ? "" : ", no overlap");
+  return fmt::format("{}, raster {}{}", cuda::fp8_gemm_note(args), config.raster,
+                     config.overlap ? "" : ", no overlap");
 }
 
 // One configuration as a runner. The workspace lives as long as the runner.
@@ -102,12 +102,16 @@ std::vector<Fp8GemmConfig> rank(const Problem& problem, const Options& options,
   const Mode& mode = problem.mode();
   cuda::Fp8Sums sums = mode.fast ? cuda::Fp8Sums::kFast : cuda::Fp8Sums::kPrecise;
   if (mode.block) sums = cuda::Fp8Sums::kBlock;
-  const std::vector<Fp8GemmConfig> configs =
+  std::vector<Fp8GemmConfig> configs =
       cuda::all_fp8_gemm_configs({.m = mode.m,
                                   .n = mode.n,
                                   .k = mode.k,
                                   .sums = sums,
                                   .multiprocessors = device.info.multiprocessors});
+  if (options.plain)
+    std::erase_if(configs, [](const Fp8GemmConfig& config) {
+      return config.share != cuda::Fp8Share::kNothing || config.cut_rounds > 0;
+    });
   std::vector<Runner> runners;
   for (const Fp8GemmConfig& config : configs) {
     runners.push_back(our_runner(config, problem));
@@ -135,11 +139,6 @@ std::vector<Fp8GemmConfig> rank(const Problem& problem, const Options& options,
 // What is worth a try around the best.
 std::vector<Fp8GemmConfig> variants(const Fp8GemmConfig& best) {
   std::vector<Fp8GemmConfig> all;
-  for (int lag : {0, 1, 2, 3}) {
-    Fp8GemmConfig v = best;
-    v.lag = lag;
-    if (lag != best.lag) all.push_back(v);
-  }
   for (int raster : {best.raster / 2, best.raster * 2}) {
     Fp8GemmConfig v = best;
     v.raster = std::max(1, raster);

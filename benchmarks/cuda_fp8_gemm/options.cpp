@@ -52,7 +52,8 @@ Expected<Options> read_options(int argc, char** argv) {
                                .block = mode == "block",
                                .one_scale = mode.ends_with("tensor")});
     }
-  options.all_configs = given["configs"] == "all";
+  options.plain = given["configs"] == "plain";
+  options.all_configs = given["configs"] == "all" || options.plain;
   options.gaps = given["regime"] == "gaps";
   options.top = std::stoi(given["top"]);
   options.rounds = std::stoi(given["rounds"]);

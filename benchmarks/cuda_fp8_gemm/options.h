@@ -11,6 +11,7 @@ namespace nrd::bench {
 struct Options {
   std::vector<Mode> modes;
   bool all_configs = true, gaps = false;
+  bool plain = false;  // of all configurations those without clusters and cuts
   int top = 5, rounds = 10;
   double slice_ms = 10;
 };

@@ -9,19 +9,24 @@
 namespace nrd::cuda {
 namespace {
 
-// Of Hopper, in bytes a cycle. L2 gives a multiprocessor 64 and all of them about 6150; memory
-// gives 4.3 TB/s at 1.75 GHz to all, and one multiprocessor alone hardly more than 24.
-constexpr double kL2ToOne = 64, kL2ToAll = 6150, kMemoryToOne = 24, kMemoryToAll = 2400;
+// Of an H200, as measured. Bytes a cycle: L2 gives a multiprocessor 64 and all of them about 8400;
+// memory gives 4.3 TB/s at 1.75 GHz to all, and two thirds of the multiprocessors can take that.
+constexpr double kL2ToOne = 64, kL2ToAll = 8400, kMemoryToOne = 32, kMemoryToAll = 2400;
 constexpr double kSharedRead = 128;
-// Cycles: from the launch to the first product, and from the last to the end of a tile's store (a
-// part grows with the tile).
-constexpr double kStart = 3000, kFinish = 600, kFinishPerElement = 1.0 / 64;
-// What promotion and block scales cost on top of the products that they hide behind.
-constexpr double kPromotion = 1.05, kBlockScaling = 1.08;
-// Bytes that the products hide still cost power, and so clock.
-constexpr double kTraffic = 0.03;
-// Whole sums are worth a little: their bits do not depend on the shape.
-constexpr double kCutting = 1.03;
+// Cycles: from the launch to the first product, and from the last product of a tile to the first of
+// the next: results of 16 bits are rounded, or rounded and stored (an element of a tile).
+constexpr double kStart = 3000, kFinish = 300, kRound = 1.0 / 40, kStore = 1.0 / 10;
+// What promotion and block scales cost on top of the products that they hide behind. The two pieces
+// of a high tile wait for each other.
+constexpr double kPromotion = 1.05, kPromotionOfTwo = 1.10, kBlockScaling = 1.03;
+// Bytes that the products hide still cost power, and so clock; widths that no whole piece of the
+// store fills cost a little more.
+constexpr double kTraffic = 0.15, kOddWidth = 1.02;
+// Parts of sums wait for each other, and whole ones have bits that do not depend on the shape.
+// Clusters wait for each other and have never been faster where L2 was not the limit.
+constexpr double kCutting = 1.08, kCluster = 1.05;
+// Fewer rows are the columns of the transposed: rows that a tile has outside c are slow to fetch.
+constexpr int64_t kFewRows = 64;
 // A part of k that is shorter is not worth its way through memory.
 constexpr int kLeastUnits = 4;
 
@@ -43,15 +48,14 @@ double instruction_cycles(const Fp8Kernel& kernel) {
 
 double block_cycles(const Fp8Kernel& kernel, const Fp8GemmConfig& config, const Fp8GemmShape& s) {
   double multiply = kernel.rows / 64.0 * 4 * instruction_cycles(kernel);
-  if (kernel.sums == Fp8Sums::kPrecise) multiply *= kPromotion;
+  if (kernel.sums != Fp8Sums::kFast) multiply *= kernel.rows > 128 ? kPromotionOfTwo : kPromotion;
   if (kernel.sums == Fp8Sums::kBlock) multiply *= kBlockScaling;
-  // What lies outside the operands costs no traffic.
-  double rows = static_cast<double>(std::min<int64_t>(kernel.rows, rows_of(kernel, s)));
-  double cols = static_cast<double>(std::min<int64_t>(kernel.cols, cols_of(kernel, s)));
+  double rows = kernel.rows, cols = kernel.cols;
   if (config.share == Fp8Share::kRows) rows /= 2;
   if (config.share == Fp8Share::kCols) cols /= 2;
   const double fill = (rows + cols) * 128 / std::min(kL2ToOne, kL2ToAll / s.multiprocessors);
-  return std::max(multiply, fill) + kTraffic * fill;
+  const double cycles = std::max(multiply, fill) + kTraffic * fill;
+  return kernel.cols % 64 == 0 ? cycles : kOddWidth * cycles;
 }
 
 // The height of a band of spans whose operands, for one round, take the least of L2.
@@ -75,12 +79,6 @@ bool is_alone(const Fp8Kernel& kernel, Fp8Share share, const Fp8GemmShape& s) {
   return share == Fp8Share::kCols && rows_of(kernel, s) <= kernel.rows;
 }
 
-// Promoted sums alternate between the warpgroups; fast ones need a head start that is as long as a
-// store, and stages for it.
-int choose_lag(const Fp8Kernel& kernel) {
-  return kernel.sums == Fp8Sums::kFast && kernel.stages >= 4 ? 2 : 1;
-}
-
 template <class Visit>
 void for_each_config(const Fp8GemmShape& shape, Visit visit) {
   for (int i = 0; i < kFp8KernelCount; i++) {
@@ -89,7 +87,6 @@ void for_each_config(const Fp8GemmShape& shape, Visit visit) {
     for (Fp8Share share : {Fp8Share::kNothing, Fp8Share::kRows, Fp8Share::kCols}) {
       if (!can_share(kernel, share) || is_alone(kernel, share, shape)) continue;
       Fp8GemmConfig config{.kernel = i, .share = share};
-      config.lag = choose_lag(kernel);
       visit(config);
       if (!may_cut_k(kernel) || shape.whole_k) continue;
       const int rounds = lay_out(config, shape).whole_rounds;
@@ -104,6 +101,7 @@ void for_each_config(const Fp8GemmShape& shape, Visit visit) {
 std::span<const Fp8Kernel> fp8_kernels() { return kFp8Kernels; }
 
 bool can_run(const Fp8Kernel& kernel, const Fp8GemmShape& shape) {
+  if (kernel.swapped != (shape.m <= kFewRows)) return false;
   if (kernel.sums == shape.sums) return true;
   return shape.sums == Fp8Sums::kFast && kernel.sums == Fp8Sums::kPrecise;
 }
@@ -142,7 +140,7 @@ double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   const Fp8GemmGrid grid = lay_out(config, shape);
   const double block = block_cycles(kernel, config, shape);
   const double elements = static_cast<double>(kernel.rows) * kernel.cols;
-  const double finish = kFinish + elements * kFinishPerElement;
+  const double finish = kFinish + elements * (defers_store(kernel) ? kRound : kStore);
   double busy = grid.whole_rounds * (grid.k_blocks * block + finish);
   if (grid.cut_spans > 0) {
     const int units = grid.units_each + (grid.units_extra > 0 ? 1 : 0);
@@ -154,8 +152,9 @@ double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   const double readers = std::min(shape.multiprocessors, grid.clusters * grid.cluster);
   const double memory = bytes / std::min(kMemoryToAll, kMemoryToOne * readers);
   // Where both are close neither hides the other altogether.
-  const double cycles = kStart + std::max(busy, memory) + 0.1 * std::min(busy, memory);
-  return grid.cut_spans > 0 ? kCutting * cycles : cycles;
+  double cycles = kStart + std::max(busy, memory) + 0.1 * std::min(busy, memory);
+  if (grid.cut_spans > 0) cycles *= kCutting;
+  return grid.cluster > 1 ? kCluster * cycles : cycles;
 }
 
 Fp8GemmConfig choose_fp8_gemm(const Fp8GemmShape& shape) {

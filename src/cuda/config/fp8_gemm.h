@@ -25,6 +25,14 @@ struct Fp8Kernel {
 // Whether blocks can share the k of a tile: their sums must fit beside each other's.
 constexpr bool may_cut_k(const Fp8Kernel& kernel) { return kernel.rows * kernel.cols <= 128 * 256; }
 
+// Sums, a second set for promotion and rounded results of 16 bits together fit the registers: they
+// leave under the products of the next tile.
+constexpr bool defers_store(const Fp8Kernel& kernel) {
+  const int piece = kernel.cols / 2, sums = kernel.rows / 128 * piece;
+  const int promoted = kernel.sums == Fp8Sums::kFast ? 0 : piece;
+  return !kernel.swapped && sums + promoted + sums / 2 <= 200;
+}
+
 // Which operand the two blocks of a cluster have in common: each loads half of it for both.
 enum class Fp8Share : int32_t { kNothing, kRows, kCols };
 
@@ -32,7 +40,6 @@ struct Fp8GemmConfig {
   int kernel = 0;                       // number in fp8_kernels()
   Fp8Share share = Fp8Share::kNothing;  // clusters of two unless nothing is shared
   int raster = 8;                       // rows of spans that are walked together
-  int lag = 0;                          // blocks of k that the second warpgroup is behind
   int cut_rounds = 0;   // the last so many rounds of spans are cut along k, evenly for all blocks
   bool overlap = true;  // starts while the kernel in front of it ends
 };
@@ -54,7 +61,8 @@ struct Fp8GemmGrid {
 };
 
 std::span<const Fp8Kernel> fp8_kernels();
-// Whether the kernel has the sums that the shape asks for; promoted sums are good for fast ones.
+// Whether the kernel has the sums that the shape asks for (promoted sums are good for fast ones)
+// and is made for as few or as many rows.
 bool can_run(const Fp8Kernel& kernel, const Fp8GemmShape& shape);
 // Halves of a shared operand are whole groups of eight rows.
 bool can_share(const Fp8Kernel& kernel, Fp8Share share);

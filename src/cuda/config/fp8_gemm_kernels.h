@@ -17,8 +17,8 @@ namespace nrd::cuda {
 // latency of memory; what is left goes to buffers, so that a tile's store needs fewer waits.
 inline constexpr Fp8Kernel kFp8Kernels[] = {
     // Fast: 128 x 256 has the longest instruction (m64n256); 256 high tiles move fewest bytes.
-    {Fp8Sums::kFast, false, 128, 256, 4, 2},
     {Fp8Sums::kFast, false, 256, 128, 4, 2},
+    {Fp8Sums::kFast, false, 128, 256, 4, 2},
     {Fp8Sums::kFast, false, 256, 160, 3, 3},
     {Fp8Sums::kFast, false, 256, 176, 3, 3},
     {Fp8Sums::kFast, false, 128, 192, 4, 2},

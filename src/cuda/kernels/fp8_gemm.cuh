@@ -8,8 +8,8 @@
 // half of the tile's rows, in pieces of 64.
 //
 // Registers. 168 a thread at launch; the first warpgroup goes down to 40 (or 24), the others take
-// 232 (240): the f32 sums of the tile (up to 176) and, where sums are promoted, one more set for a
-// piece. Shared memory: fp8_gemm_tile.cuh.
+// 232 (240): the f32 sums of the tile (up to 176), where sums are promoted one more set for a
+// piece, and the rounded results of the tile before. Shared memory: fp8_gemm_tile.cuh.
 //
 // Bound. 8192 operations a clock and multiprocessor. A 128 x 256 tile needs 48 KB a stage of 1024
 // cycles, 47 bytes a cycle; in a cluster of two, one operand in common, 31. Tiles for few tokens
@@ -32,7 +32,7 @@ namespace nrd::cuda::NRD_CUDA_TARGET {
 
 // Both splits of the 3 x 168 registers of three threads, one of each warpgroup.
 template <class T>
-constexpr bool kIsTight = T::kThreadSums > 160;
+constexpr bool kIsTight = T::kThreadSums*(kDefers<T> ? 3 : 2) > 320;
 template <class T>
 constexpr int kProducerRegisters = kIsTight<T> ? 24 : 40;
 template <class T>
@@ -75,11 +75,17 @@ __device__ __forceinline__ void produce(const Fp8GemmParams& params, Shared<T> s
 
 template <class T>
 __device__ __forceinline__ void store(const Fp8GemmParams& params, const Consumer<T>& consumer,
-                                      const Work& work, const float (&sums)[T::kPieces][T::kSums]) {
-  switch (params.c_type) {
-    case Fp8Out::kF32: return Store<T, f32>(params, consumer, work).run(sums);
-    case Fp8Out::kF16: return Store<T, f16>(params, consumer, work).run(sums);
-    case Fp8Out::kBF16: return Store<T, bf16>(params, consumer, work).run(sums);
+                                      const Work& work, const float (&sums)[T::kPieces][T::kSums],
+                                      Departing<T>& departing) {
+  if (params.c_type == Fp8Out::kF32) {
+    departing.take_nothing();
+    Store<T, f32>(params, consumer).run(sums, work);
+  } else if constexpr (kDefers<T>) {
+    departing.take(consumer, work, sums);
+  } else if (params.c_type == Fp8Out::kF16) {
+    Store<T, f16>(params, consumer).run(sums, work);
+  } else {
+    Store<T, bf16>(params, consumer).run(sums, work);
   }
 }
 
@@ -92,14 +98,19 @@ __device__ __forceinline__ void consume(const Fp8GemmParams& params, Shared<T> s
   Ring<1> turn;
   Work work;
   float sums[T::kPieces][T::kSums];
+  Departing<T> departing(params);
   while (schedule.next(work)) {
-    multiply<T>(consumer, sums, work);
+    multiply<T>(consumer, sums, work, departing);
     mbarrier_wait(shared.vectors_full(), turn.parity, "consumer of vectors", 0);
-    if (Parts<T>(params, consumer, work, rank).gather(sums)) store<T>(params, consumer, work, sums);
+    if (Parts<T>(params, consumer, work, rank).gather(sums))
+      store<T>(params, consumer, work, sums, departing);
+    else
+      departing.take_nothing();
     __syncwarp();
     if (consumer.lane == 0) mbarrier_arrive(shared.vectors_empty());
     turn.next();
   }
+  departing.send_all(consumer);
   if (consumer.warp == 0 && elect_one()) tma_store_wait_read<0>();
 }
 

@@ -104,16 +104,19 @@ __device__ __forceinline__ void produce_vectors(const Fp8GemmParams& params, Sha
     const int row = work.row_tile * T::kRows, col = work.col_tile * T::kCols;
     mbarrier_wait(shared.vectors_empty(), turn.parity ^ 1, "vectors", 0);
     if constexpr (!T::kBlockScales) {
+#pragma unroll 1
       for (int i = lane; i < T::kRows; i += 32)
         shared.row_scale()[i] =
             row + i < params.rows ? params.row_scale[(row + i) * params.row_scale_step] : 0.0f;
+#pragma unroll 1
       for (int i = lane; i < T::kCols; i += 32)
-        shared.col_scale()[i] =
+        *shared.col_scale(i) =
             col + i < params.cols ? params.col_scale[(col + i) * params.col_scale_step] : 0.0f;
     }
     const int first = T::kSwapped ? row : col, end = T::kSwapped ? params.rows : params.cols;
+#pragma unroll 1
     for (int i = lane; i < (T::kSwapped ? T::kRows : T::kCols); i += 32)
-      shared.bias()[i] =
+      *shared.bias(i) =
           params.bias && first + i < end
               ? load_as_f32(params.bias, (first + i) * params.bias_step, params.bias_type)
               : 0.0f;

@@ -5,11 +5,9 @@
 // always under way, and a stage is given back when the group after it has been issued. Precise and
 // block: a second set takes the products of one piece of 64 rows and one block of k, and is added
 // up in f32 in the order of k; meanwhile the other warpgroup's products run.
-//
-// With a lag the second warpgroup starts a tile when the first has issued that many blocks of k. It
-// then ends later too: while one of them stores its results the other multiplies alone, at the full
-// rate, and the tensor cores do not wait for stores.
 #pragma once
+
+#include <utility>
 
 #include "cuda/kernels/fp8_gemm_schedule.cuh"
 
@@ -17,7 +15,6 @@ namespace nrd::cuda::NRD_CUDA_TARGET {
 
 constexpr int kStepBytes = 32;  // of k, one product
 constexpr int kSteps = kBlockK / kStepBytes;
-constexpr int kLeadBarrier = 1 + kConsumers;  // named barriers: one a consumer, then this one
 
 template <class T>
 struct Consumer {
@@ -25,7 +22,6 @@ struct Consumer {
   int index;       // of the warpgroup among the consumers
   int warp, lane;  // of the warpgroup, of the warp
   int cluster;
-  int lag;                    // in blocks of k; 0 where a work is not longer than the ring
   TileDescriptor rows, cols;  // of stage 0
   Ring<T::kStages> ring;
   Ring<T::kScaleSlots ? T::kScaleSlots : 1> scale_ring;
@@ -36,7 +32,6 @@ struct Consumer {
         warp(__shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32 % 4, 0)),
         lane(static_cast<int>(threadIdx.x) % 32),
         cluster(params.cluster),
-        lag(params.lag),
         rows(describe_tile(memory.row_tile(0) + consumer * T::kPieces * 64 * kBlockK)),
         cols(describe_tile(memory.col_tile(0))) {}
 
@@ -52,15 +47,6 @@ struct Consumer {
   // Tells every block that fills this slot; one arrival a warp and block.
   __device__ __forceinline__ void release(int slot) const {
     if (lane < cluster) mbarrier_arrive_at(shared.empty(slot), lane);
-  }
-
-  // The second consumer waits here before a tile,
-  __device__ __forceinline__ void wait_for_lead() const {
-    if (lag > 0 && index == 1) named_barrier_sync(kLeadBarrier, kConsumers * kGroupThreads);
-  }
-  // the first one lets it go in block kb.
-  __device__ __forceinline__ void lead(int kb) const {
-    if (kb + 1 == lag && index == 0) named_barrier_arrive(kLeadBarrier, kConsumers * kGroupThreads);
   }
 
   template <int kPiece>
@@ -86,10 +72,11 @@ __device__ __forceinline__ void issue_block(Consumer<T>& consumer,
   wgmma_commit();
 }
 
-template <class T>
+// `departing` has results of the tile before: a piece leaves under each of the first blocks of k.
+template <class T, class Departing>
 __device__ __forceinline__ void multiply_fast(Consumer<T>& consumer,
-                                              float (&sums)[T::kPieces][T::kSums],
-                                              const Work& work) {
+                                              float (&sums)[T::kPieces][T::kSums], const Work& work,
+                                              Departing& departing) {
   const int whole = work.k_end - work.k_begin - (work.ends_early ? 1 : 0);
   int before = 0;
   auto give_back = [&](bool is_first) {
@@ -98,9 +85,18 @@ __device__ __forceinline__ void multiply_fast(Consumer<T>& consumer,
     before = consumer.ring.slot;
     consumer.ring.next();
   };
-  for (int kb = 0; kb < whole; kb++) {
+  [&]<int... kBlock>(std::integer_sequence<int, kBlock...>) {
+    [[maybe_unused]] auto block = [&]<int kb>() {
+      if (kb < whole) issue_block<T, kSteps>(consumer, sums, kb > 0);
+      departing.template send<kb>(consumer);
+      if (kb >= whole) return;
+      give_back(kb == 0);
+    };
+    (block.template operator()<kBlock>(), ...);
+  }
+  (std::make_integer_sequence<int, Departing::kCount>{});
+  for (int kb = Departing::kCount; kb < whole; kb++) {
     issue_block<T, kSteps>(consumer, sums, kb > 0);
-    consumer.lead(kb);
     give_back(kb == 0);
   }
   if (work.ends_early) {
@@ -132,14 +128,16 @@ __device__ __forceinline__ void add_scaled(const Consumer<T>& consumer, const fl
   }
 }
 
-template <class T, int kPiece>
-__device__ __forceinline__ void multiply_piece(Consumer<T>& consumer, float (&sums)[T::kSums]) {
+template <class T, int kPiece, class Meanwhile>
+__device__ __forceinline__ void multiply_piece(Consumer<T>& consumer, float (&sums)[T::kSums],
+                                               Meanwhile meanwhile) {
   float products[T::kSums];
   wgmma_fence();
 #pragma unroll
   for (int step = 0; step < kSteps; step++)
     consumer.template issue<kPiece>(products, step, step > 0);
   wgmma_commit();
+  meanwhile();
   if constexpr (T::kBlockScales && kPiece == 0)
     mbarrier_wait(consumer.shared.scales_full(consumer.scale_ring.slot), consumer.scale_ring.parity,
                   "consumer of scales", consumer.scale_ring.slot);
@@ -154,37 +152,49 @@ __device__ __forceinline__ void multiply_piece(Consumer<T>& consumer, float (&su
   }
 }
 
-template <class T>
+// One block of k; `meanwhile` runs under its products.
+template <class T, class Meanwhile>
+__device__ __forceinline__ void promote_block(Consumer<T>& consumer,
+                                              float (&sums)[T::kPieces][T::kSums],
+                                              Meanwhile meanwhile) {
+  consumer.wait_full();
+  multiply_piece<T, 0>(consumer, sums[0], meanwhile);
+  if constexpr (T::kPieces == 2) multiply_piece<T, 1>(consumer, sums[1], [] {});
+  if constexpr (T::kBlockScales) {
+    __syncwarp();
+    if (consumer.lane == 0) mbarrier_arrive(consumer.shared.scales_empty(consumer.scale_ring.slot));
+    consumer.scale_ring.next();
+  }
+  consumer.ring.next();
+}
+
+template <class T, class Departing>
 __device__ __forceinline__ void multiply_precise(Consumer<T>& consumer,
                                                  float (&sums)[T::kPieces][T::kSums],
-                                                 const Work& work) {
+                                                 const Work& work, Departing& departing) {
 #pragma unroll
   for (int piece = 0; piece < T::kPieces; piece++)
 #pragma unroll
     for (int i = 0; i < T::kSums; i++) sums[piece][i] = 0.0f;
-  for (int kb = work.k_begin; kb < work.k_end; kb++) {
-    consumer.wait_full();
-    multiply_piece<T, 0>(consumer, sums[0]);
-    if constexpr (T::kPieces == 2) multiply_piece<T, 1>(consumer, sums[1]);
-    if constexpr (T::kBlockScales) {
-      __syncwarp();
-      if (consumer.lane == 0)
-        mbarrier_arrive(consumer.shared.scales_empty(consumer.scale_ring.slot));
-      consumer.scale_ring.next();
-    }
-    consumer.lead(kb - work.k_begin);
-    consumer.ring.next();
+  const int count = work.k_end - work.k_begin;
+  [&]<int... kBlock>(std::integer_sequence<int, kBlock...>) {
+    [[maybe_unused]] auto block = [&]<int kb>() {
+      auto send = [&] { departing.template send<kb>(consumer); };
+      kb < count ? promote_block<T>(consumer, sums, send) : send();
+    };
+    (block.template operator()<kBlock>(), ...);
   }
+  (std::make_integer_sequence<int, Departing::kCount>{});
+  for (int kb = Departing::kCount; kb < count; kb++) promote_block<T>(consumer, sums, [] {});
 }
 
-template <class T>
+template <class T, class Departing>
 __device__ __forceinline__ void multiply(Consumer<T>& consumer, float (&sums)[T::kPieces][T::kSums],
-                                         const Work& work) {
-  consumer.wait_for_lead();
+                                         const Work& work, Departing& departing) {
   if constexpr (T::kernel.sums == Fp8Sums::kFast) {
-    multiply_fast<T>(consumer, sums, work);
+    multiply_fast<T>(consumer, sums, work, departing);
   } else {
-    multiply_precise<T>(consumer, sums, work);
+    multiply_precise<T>(consumer, sums, work, departing);
   }
 }
 

@@ -39,6 +39,8 @@ struct Tile {
   // Factors of rows or, swapped, of columns, for one block of k.
   static constexpr int kScaleSlots = kBlockScales ? (kSwapped ? 4 : 2) : 0;
   static constexpr int kScales = kSwapped ? kCols : kRows;
+  // Two columns' scales, then their biases, so that one load brings what a thread needs.
+  static constexpr bool kPairsTerms = !kSwapped && !kBlockScales;
 
   static constexpr int kRowTiles = 0;
   static constexpr int kColTiles = kRowTiles + kStages * kRowBytes;
@@ -78,9 +80,14 @@ struct Shared {
   __device__ __forceinline__ unsigned char* buffer(int consumer, int i) const {
     return base + T::kOut + (consumer * T::kBuffers + i) * T::kBufferBytes;
   }
+  // Of column i of the tile, and of column i of c (swapped: of row i of the tile).
   __device__ __forceinline__ float* row_scale() const { return floats(T::kRowScale); }
-  __device__ __forceinline__ float* col_scale() const { return floats(T::kColScale); }
-  __device__ __forceinline__ float* bias() const { return floats(T::kBias); }
+  __device__ __forceinline__ float* col_scale(int i) const {
+    return floats(T::kColScale) + (T::kPairsTerms ? i / 2 * 4 + i % 2 : i);
+  }
+  __device__ __forceinline__ float* bias(int i) const {
+    return T::kPairsTerms ? col_scale(i) + 2 : floats(T::kBias) + i;
+  }
   __device__ __forceinline__ float* block_scale(int slot) const {
     return floats(T::kBlockScale) + slot * T::kScales;
   }

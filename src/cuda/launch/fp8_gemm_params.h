@@ -31,6 +31,7 @@ struct Fp8GemmParams {
   const void* bias = nullptr;
   int64_t bias_step = 0;
   Fp8Out bias_type = Fp8Out::kF32;
+  int32_t one_factor = 0;  // one scale for all of a, one for all of b, no bias
 
   int32_t rows = 0, cols = 0, k_blocks = 0;
   int32_t half_tail = 0;    // the last block of k is half empty
@@ -39,7 +40,6 @@ struct Fp8GemmParams {
   Fp8Share share = Fp8Share::kNothing;
   int32_t span_rows = 0, span_cols = 0;  // the grid of spans
   int32_t raster = 8;
-  int32_t lag = 0;  // blocks of k by which the second consumer is behind the first
   // Clusters take whole spans in turn for `whole_rounds` rounds. The k blocks of the spans that
   // are left are dealt out evenly: units_each to every cluster, one more to the first units_extra.
   int32_t clusters = 1, whole_rounds = 0, units_each = 0, units_extra = 0;

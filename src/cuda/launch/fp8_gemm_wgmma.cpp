@@ -143,6 +143,7 @@ void set_sides(const Fp8GemmArgs& args, const Fp8Kernel& kernel, Fp8GemmParams& 
   params.bias = args.bias;
   params.bias_step = args.bias_step;
   params.bias_type = out_type(args.bias_dtype);
+  params.one_factor = !args.bias && args.a_scale_row == 0 && args.b_scale_column == 0;
 }
 
 void set_output(const Fp8GemmArgs& args, Fp8GemmParams& params) {
@@ -167,10 +168,6 @@ void set_grid(const Fp8GemmGrid& grid, const Fp8GemmConfig& config, void* worksp
   params.span_rows = grid.span_rows;
   params.span_cols = grid.span_cols;
   params.raster = config.raster;
-  // A work that is shorter than the ring could be left behind twice.
-  const int stages = fp8_kernels()[static_cast<size_t>(config.kernel)].stages;
-  const bool can_lag = grid.cut_spans == 0 && grid.k_blocks > stages;
-  params.lag = can_lag ? std::clamp(config.lag, 0, stages - 1) : 0;
   params.clusters = grid.clusters;
   params.whole_rounds = grid.whole_rounds;
   params.units_each = grid.units_each;

@@ -24,6 +24,13 @@ __device__ __forceinline__ bool elect_one() {
   return elected != 0;
 }
 
+// The same value, worked out here: it is not moved in front of a loop, where it would hold a
+// register all along.
+__device__ __forceinline__ int kept_here(int value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
 // Waits until `threads` threads (a multiple of 32) of the block have come to barrier `id` (1..15;
 // 0 is __syncthreads). Orders their accesses to memory.
 __device__ __forceinline__ void named_barrier_sync(int id, int threads) {

@@ -11,6 +11,8 @@ inline bool elect_one() {
   return emulator::lane() == 0;
 }
 
+inline int kept_here(int value) { return value; }
+
 inline void named_barrier_sync(int id, int threads) { emulator::block_barrier(id, threads); }
 inline void named_barrier_arrive(int id, int threads) {
   emulator::block_barrier_arrive(id, threads);
