@@ -170,6 +170,8 @@ std::vector<std::string> DeviceBench::race_once(std::vector<Row>& rows, const Ca
     row.timing = entry.value("timing", "");
     row.sm_mhz = figure(entry, "sm_mhz");
     row.watts = figure(entry, "watts");
+    if (!reply->value("in_time", true))
+      row.flags.push_back(fmt::format("{} of {} slices", row.slices_us.size(), options_.rounds));
     if (entry.contains("throttled") && entry["throttled"].is_boolean())
       row.throttled = entry["throttled"].get<bool>();
   }
@@ -185,8 +187,6 @@ void DeviceBench::finish(Row& row, const Case& c) {
   const std::string device = to_string(c.desc.device);
   auto roofs = roofline_.devices().find(device);
   judge_on_device(row, c.desc, roofs != roofline_.devices().end() ? roofs->second : GpuRoofs{});
-  if (!row.slices_us.empty() && static_cast<int>(row.slices_us.size()) < options_.rounds)
-    row.flags.push_back(fmt::format("{} of {} slices", row.slices_us.size(), options_.rounds));
 }
 
 std::vector<Row> DeviceBench::run(const Case& c) {

@@ -16,6 +16,7 @@ class OperandValues {
  public:
   OperandValues(const Case& c, size_t operand);
   double operator[](uint64_t logical_index) const;
+  bool operator==(const OperandValues&) const = default;
 
  private:
   // What an operand holds follows from its dtype and its name.

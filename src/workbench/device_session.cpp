@@ -2,6 +2,7 @@
 // src/workbench/device_session.cpp: checks by backend, races of all, the roofs of the device.
 #include "workbench/device_session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,10 @@ namespace nrd {
 namespace {
 
 constexpr int kFewestRounds = 3;
+// A race is over early when more rounds would not change its medians: half of a racer's slices lie
+// within this share of their median.
+constexpr int kFewestSteadyRounds = 6;
+constexpr double kSteady = 0.002;
 
 nlohmann::json or_null(std::optional<double> value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
@@ -36,6 +41,10 @@ class Racer {
 
   const std::string& backend() const { return backend_; }
   bool running() const { return !failure_; }
+  bool is_steady() const {
+    return failure_ ||
+           percentile(slices_, 0.75) - percentile(slices_, 0.25) <= kSteady * median(slices_);
+  }
 
   void slice(double milliseconds) {
     Expected<Slice> slice = profiler_->slice(milliseconds);
@@ -135,13 +144,18 @@ nlohmann::json DeviceSession::race(const nlohmann::json& request) {
   const auto budget = std::chrono::duration<double>(request.at("seconds").get<double>() *
                                                     static_cast<double>(racers.size()));
   const auto start = std::chrono::steady_clock::now();
+  bool in_time = true;
   for (int round = 0; round < rounds; round++) {
-    if (round >= kFewestRounds && std::chrono::steady_clock::now() - start > budget) break;
+    in_time = round < kFewestRounds || std::chrono::steady_clock::now() - start <= budget;
+    if (!in_time) break;
+    if (round >= kFewestSteadyRounds &&
+        std::all_of(racers.begin(), racers.end(), [](const Racer& r) { return r.is_steady(); }))
+      break;
     for (Racer& racer : racers)
       if (racer.running()) racer.slice(milliseconds);
   }
   for (const Racer& racer : racers) rows[racer.backend()] = racer.reply();
-  return {{"ok", true}, {"rows", rows}};
+  return {{"ok", true}, {"rows", rows}, {"in_time", in_time}};
 }
 
 nlohmann::json DeviceSession::roofs(const nlohmann::json& request) {

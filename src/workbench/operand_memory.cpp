@@ -76,9 +76,10 @@ class DeviceOperandMemory final : public OperandMemory {
   }
   Expected<void> fill(void* to, unsigned char byte, size_t bytes) override {
     const std::vector<char> pattern(std::min(bytes, kPatternBytes), static_cast<char>(byte));
-    for (size_t done = 0; done < bytes; done += pattern.size())
-      NRD_TRY(write(static_cast<char*>(to) + done, pattern.data(),
-                    std::min(pattern.size(), bytes - done)));
+    NRD_TRY(write(to, pattern.data(), pattern.size()));
+    // What is filled is copied behind itself: host memory is far away.
+    for (size_t done = pattern.size(); done < bytes; done *= 2)
+      NRD_TRY(copy(static_cast<char*>(to) + done, to, std::min(done, bytes - done)));
     return {};
   }
   bool addressable() const override { return false; }
@@ -101,7 +102,7 @@ class DeviceOperandMemory final : public OperandMemory {
 
  private:
   static constexpr size_t kBand = 4096;
-  static constexpr size_t kPatternBytes = size_t{64} << 20;
+  static constexpr size_t kPatternBytes = size_t{1} << 20;
   struct Piece {
     char* block = nullptr;
     size_t bytes = 0;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/reference.cpp: sampling, gathering and evaluating the reference.
+// src/workbench/reference.cpp: gathering and evaluating the reference.
 #include "workbench/reference.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
-#include <set>
 #include <span>
 
 #include "base/convert.h"
@@ -15,105 +13,33 @@
 #include "ops/round_to.h"
 #include "workbench/child.h"
 #include "workbench/data.h"
+#include "workbench/reference_sample.h"
 
 namespace nrd {
 namespace {
 
-// Random indices of an axis when several are sampled: 64 x 64 outputs of a product.
-constexpr int64_t kRandomPerAxis = 64;
-constexpr int64_t kRandomOutputs = 4096;
-// Kernels tile by this or a multiple, or by less than the first power of two that is looked at.
-constexpr int64_t kTile = 64;
-constexpr int64_t kMostEdges = 512;
 // f32 arithmetic in front of a rounding inside an operator can be off by this much, relatively.
 constexpr double kRoundingSlack = 1e-5;
 
-using Subset = std::vector<int64_t>;
-
-uint64_t draw(uint64_t seed, uint64_t i) {
-  uint64_t x = (seed + 1) * 0x9e3779b97f4a7c15ull + i * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 29)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 32);
-}
-
-Subset all_of(int64_t size) {
-  Subset s(static_cast<size_t>(size));
-  std::iota(s.begin(), s.end(), 0);
-  return s;
-}
-
-// The first and last elements, both sides of tile edges, and random ones.
-Subset sample_axis(int64_t size, int64_t random, uint64_t seed) {
-  std::set<int64_t> chosen = {0, 1, size - 2, size - 1};
-  for (int64_t tile = 8; tile < size; tile *= 2) {
-    chosen.insert({tile - 1, tile});
-    chosen.insert(size / tile * tile - 1);  // the last whole tile and the tail behind it
-    if (size % tile) chosen.insert(size / tile * tile);
-  }
-  const int64_t step = kTile * std::max<int64_t>(1, size / kTile * 2 / kMostEdges);
-  for (int64_t edge = step; edge < size; edge += step) chosen.insert({edge - 1, edge});
-  const auto wanted = std::min<int64_t>(size, static_cast<int64_t>(chosen.size()) + random);
-  for (uint64_t i = 0; static_cast<int64_t>(chosen.size()) < wanted; i++)
-    chosen.insert(static_cast<int64_t>(draw(seed, i) % static_cast<uint64_t>(size)));
-  return {chosen.begin(), chosen.end()};
-}
-
-bool can_sample(const Signature& s, int axis) {
-  const Axis& a = s.axes[static_cast<size_t>(axis)];
-  if (!a.separable || a.numerator >= 0) return false;
-  for (const Axis& other : s.axes)
-    if (other.numerator == axis || other.denominator == axis) return false;
-  for (const OperandSpec& operand : s.operands)
-    for (const AxisRef& ref : operand.axes)
-      if (ref.axis == axis && ref.block > 1) return false;
-  return true;
-}
-
-// More outputs than this are sampled on a device, whose cases are large and cheap.
-constexpr double kFullCheckDeviceOutputs = 1 << 22;
-
-double outputs_of(const Desc& desc) {
-  double count = 0;
-  for (size_t i = static_cast<size_t>(desc.signature().inputs); i < desc.operands.size(); i++) {
-    double elements = desc.operands[i].present ? 1 : 0;
-    for (int64_t size : desc.operands[i].sizes) elements *= static_cast<double>(size);
-    count += elements;
-  }
-  return count;
-}
-
-bool is_sampled(const Case& c) {
-  return cost(c.desc).flops > kFullCheckFlops ||
-         (c.on_device() && outputs_of(c.desc) > kFullCheckDeviceOutputs);
-}
-
-std::vector<Subset> choose_subsets(const Case& c, bool sampled, int round) {
-  const Signature& s = c.desc.signature();
-  auto cut = [&](size_t i) {
-    return sampled && c.desc.axes[i] > kRandomPerAxis && can_sample(s, static_cast<int>(i));
-  };
-  int64_t axes_cut = 0;
-  for (size_t i = 0; i < s.axes.size(); i++) axes_cut += cut(i);
-  const int64_t random = axes_cut > 1 || c.on_device() ? kRandomPerAxis : kRandomOutputs;
-  std::vector<Subset> subsets;
-  for (size_t i = 0; i < s.axes.size(); i++) {
-    const uint64_t seed = c.spec.seed * 64 + i + 1000 * static_cast<uint64_t>(round);
-    subsets.push_back(cut(i) ? sample_axis(c.desc.axes[i], random, seed) : all_of(c.desc.axes[i]));
-  }
-  return subsets;
-}
-
 int64_t blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
+
+// The blocks that a sample, which has whole ones, is made of.
+AxisSample blocks_among(const AxisSample& sample, int64_t block) {
+  AxisSample found;
+  for (int64_t i : sample)
+    if (found.empty() || found.back() != i / block) found.push_back(i / block);
+  return found;
+}
 
 // The whole's contiguous index of every element of an operand's part, in the part's order.
 std::vector<int64_t> part_positions(const Case& c, size_t operand,
-                                    const std::vector<Subset>& subsets, Dims& part_sizes) {
+                                    const std::vector<AxisSample>& subsets, Dims& part_sizes) {
   const OperandSpec& spec = c.desc.signature().operands[operand];
   std::vector<int64_t> positions = {0};
   for (const AxisRef& ref : spec.axes) {
-    const Subset& subset = subsets[static_cast<size_t>(ref.axis)];
+    const AxisSample& subset = subsets[static_cast<size_t>(ref.axis)];
     const int64_t whole = blocks(c.desc.axes[static_cast<size_t>(ref.axis)], ref.block);
-    const Subset steps = ref.block > 1 ? all_of(whole) : subset;
+    const AxisSample steps = blocks_among(subset, ref.block);
     std::vector<int64_t> next;
     next.reserve(positions.size() * steps.size());
     for (int64_t base : positions)
@@ -153,7 +79,7 @@ struct Part {
   std::vector<std::vector<int64_t>> positions;
 };
 
-Expected<Part> gather(const Case& c, const std::vector<Subset>& subsets, bool as_double,
+Expected<Part> gather(const Case& c, const std::vector<AxisSample>& subsets, bool as_double,
                       int threads) {
   const Signature& s = c.desc.signature();
   Part part;
@@ -257,7 +183,7 @@ Expected<Reference> evaluate_reference(const Case& c, int threads, int round) {
   reference.sampled = is_sampled(c);
   const bool as_double = !reference.exact;
   const Build build = as_double ? Build::kF64 : Build::kScalar;
-  const std::vector<Subset> subsets = choose_subsets(c, reference.sampled, round);
+  const std::vector<AxisSample> subsets = choose_samples(c, reference.sampled, round, threads);
   // A user's function runs in a forked child, which starts threads of its own: none here before.
   const int gathering = c.desc.op->group == "user" ? 1 : threads;
   Expected<Part> part = gather(c, subsets, as_double, gathering);

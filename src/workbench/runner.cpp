@@ -10,6 +10,7 @@
 
 #include "dispatch/strict.h"
 #include "workbench/data.h"
+#include "workbench/staged_operands.h"
 
 namespace nrd {
 namespace {
@@ -20,12 +21,6 @@ constexpr size_t kLine = 64;
 // looks like the line which a load a little ahead of it wants, for as many operands as there are.
 constexpr size_t kGap = 4096 + 19 * kLine;
 
-int64_t count(const OperandDesc& operand) {
-  int64_t n = 1;
-  for (int64_t size : operand.sizes) n *= size;
-  return n;
-}
-
 // Elements between the first and one past the last that the strides reach.
 size_t extent_bytes(const OperandDesc& operand) {
   int64_t last = 0;
@@ -34,6 +29,29 @@ size_t extent_bytes(const OperandDesc& operand) {
     last += (operand.sizes[d] - 1) * operand.strides[d];
   }
   return static_cast<size_t>(last + 1) * byte_size(operand.dtype);
+}
+
+// The first element that holds both runs' poison, or -1. Looks at pages first: gigabytes have
+// hardly a byte in common with both.
+int64_t first_unwritten(const std::vector<char>& first, const std::vector<char>& second,
+                        size_t element) {
+  constexpr size_t kPage = 4096;
+  auto is_poison = [&](size_t i) {
+    return (first[i] == static_cast<char>(kPoison[0])) &
+           (second[i] == static_cast<char>(kPoison[1]));
+  };
+  for (size_t page = 0; page < first.size(); page += kPage) {
+    const size_t end = std::min(first.size(), page + kPage);
+    size_t poisoned = 0;
+    for (size_t i = page; i < end; i++) poisoned += is_poison(i);
+    if (poisoned < element) continue;
+    for (size_t at = page; at < end; at += element) {
+      size_t bytes = 0;
+      for (size_t i = at; i < at + element; i++) bytes += is_poison(i);
+      if (bytes == element) return static_cast<int64_t>(at / element);
+    }
+  }
+  return -1;
 }
 
 // A kernel may come without a backend.
@@ -119,7 +137,6 @@ Expected<void> KernelRunner::allocate(Set& set, MemoryMode mode) {
 
 // Inputs are made once on the host; further sets on a device are copies of the first.
 Expected<void> KernelRunner::fill(const Set& set) {
-  std::vector<char> staged;
   for (size_t i = 0; i < case_.desc.operands.size(); i++) {
     if (!case_.desc.operands[i].present) continue;
     void* to = set.pointers[i];
@@ -130,9 +147,8 @@ Expected<void> KernelRunner::fill(const Set& set) {
     } else if (!sets_.empty()) {
       NRD_TRY(memory_->copy(to, sets_.front().pointers[i], bytes_of(i)));
     } else {
-      staged.assign(bytes_of(i), 0);
-      fill_operand(case_, i, staged.data(), available_cores());
-      NRD_TRY(memory_->write(to, staged.data(), staged.size()));
+      const auto staged = staged_operand(case_, i, bytes_of(i));
+      NRD_TRY(memory_->write(to, staged->data(), staged->size()));
     }
   }
   return {};
@@ -237,19 +253,12 @@ Expected<RunOutputs> KernelRunner::run_checked() {
   if (!damaged) return damaged.error();
   result.damaged = std::move(*damaged);
   for (size_t o = 0; o < first.size() && result.unwritten.empty(); o++) {
-    const OperandDesc& operand = case_.desc.operands[first[o].operand];
-    const size_t bytes = byte_size(operand.dtype);
-    const std::vector<char> a(bytes, static_cast<char>(kPoison[0]));
-    const std::vector<char> b(bytes, static_cast<char>(kPoison[1]));
-    for (int64_t i = 0; i < count(operand); i++) {
-      const size_t at = static_cast<size_t>(i) * bytes;
-      if (std::memcmp(first[o].data.data() + at, a.data(), bytes) == 0 &&
-          std::memcmp(result.outputs[o].data.data() + at, b.data(), bytes) == 0) {
-        result.unwritten =
-            fmt::format("{}[{}]", case_.desc.signature().operands[first[o].operand].name, i);
-        break;
-      }
-    }
+    const size_t operand = first[o].operand;
+    const int64_t element = first_unwritten(first[o].data, result.outputs[o].data,
+                                            byte_size(case_.desc.operands[operand].dtype));
+    if (element >= 0)
+      result.unwritten =
+          fmt::format("{}[{}]", case_.desc.signature().operands[operand].name, element);
   }
   return result;
 }

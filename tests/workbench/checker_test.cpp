@@ -213,6 +213,34 @@ TEST(Checker, ProjectionFindsOneWrongElementAnywhere) {
   EXPECT_FALSE(judge(wrong, s).ok);
 }
 
+// Scales that elements share: a part has those that the whole has.
+TEST(Checker, SampledReferencesArePartsOfTheWhole) {
+  const CaseSpec specs[] = {
+      spec("fp8_quantize", "rows=3000,cols=1500", "bf16->f8e4m3,f32", "granularity=tensor"),
+      spec("fp8_quantize", "rows=3000,cols=1500", "bf16->f8e4m3,f32", "granularity=row"),
+      spec("fp8_gemm", "m=2100,n=2100,k=140", "bf16", "scales=block"),
+      spec("fp8_gemm", "m=2100,n=2100,k=140", "bf16", "scales=row_column"),
+  };
+  for (CaseSpec s : specs) {
+    const Expected<Reference> whole = make_reference(*make_case(s), 2);
+    s.device = {DeviceKind::kCuda, 0};
+    s.cache = CacheState::kCold;
+    s.regime = Regime::kBackToBack;
+    const Expected<Reference> part = make_reference(*make_case(s), 2);
+    ASSERT_TRUE(whole && part);
+    EXPECT_FALSE(whole->sampled);
+    EXPECT_TRUE(part->sampled);
+    for (size_t o = 0; o < part->outputs.size(); o++) {
+      const ReferenceOutput &few = part->outputs[o], &all = whole->outputs[o];
+      if (few.sizes.size() > 0) {
+        EXPECT_LT(few.value.size(), all.value.size() / 4);
+      }
+      for (size_t i = 0; i < few.value.size(); i++)
+        ASSERT_EQ(few.value[i], all.value[static_cast<size_t>(few.positions[i])]) << s.op << i;
+    }
+  }
+}
+
 TEST(Checker, IntegerOutputsAreCheckedExactly) {
   const PlantedKernel wrong([](const Desc& d, void* const* p) {
     static_cast<int32_t*>(p[2])[static_cast<size_t>(d.axes[0] * d.axes[2]) - 1] += 1;
