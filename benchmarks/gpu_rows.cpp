@@ -109,13 +109,11 @@ class Sweep {
     const NormRopeArgs first = args(0);
     if (!make_params(first, config, p, choice)) return;
     const RowKernels* rows = tables.rows;
-    candidates_.push_back(
-        {.name = fmt::format("{}{} threads, {} rows a block, {} slots{}", note, config.threads,
-                             config.rows_per_block, choice.items,
-                             choice.persistent ? fmt::format(", {} blocks stay", p.blocks) : ""),
-         .enqueue = [this, rows, config](size_t set, Stream stream) {
-           return rows->norm_rope(args(set), config, stream);
-         }});
+    candidates_.push_back({.name = fmt::format("{}{} threads, {} rows a block, {} slots", note,
+                                               config.threads, config.rows_per_block, choice.items),
+                           .enqueue = [this, rows, config](size_t set, Stream stream) {
+                             return rows->norm_rope(args(set), config, stream);
+                           }});
   }
 
   void add_copy(const KernelTables& tables, const TrafficConfig& config) {
@@ -209,13 +207,7 @@ void sweep(const Shape& shape, DType dtype, const DeviceInfo& device) {
   for (int threads : {32, 64, 128, 256, 512})
     for (int rows : {1, 2, 4, 8}) {
       if (threads * rows > 256 && rows > 1) continue;
-      s.add_rows(tables, {threads, rows, 0}, "");
-      if (shape.rows() < 1000) continue;
-      for (int warps : {16, 24, 32})  // that stay on a multiprocessor
-        s.add_rows(
-            tables,
-            {threads, rows, std::max(1, warps * 32 / (threads * rows)) * device.multiprocessors},
-            "");
+      s.add_rows(tables, {threads, rows}, "");
     }
   for (TrafficHint hint : {TrafficHint::kOften, TrafficHint::kOnce, TrafficHint::kFirstOut})
     for (int vectors : {1, 2, 4, 8})

@@ -31,10 +31,8 @@ inline constexpr int kTreeSlots = 4096;
 inline constexpr int kMostRowThreads = 512;  // of a block
 
 struct RowConfig {
-  int threads = 32;           // that share a row: a power of two, at least 2^chunk_bits
-  int rows_per_block = 4;     // threads * rows_per_block is a multiple of 32
-  int persistent_blocks = 0;  // 0: as many blocks as it takes. Else that many, each of which loads
-                              // its next rows before it finishes the ones it has
+  int threads = 32;        // that share a row: a power of two, at least 2^chunk_bits
+  int rows_per_block = 4;  // threads * rows_per_block is a multiple of 32
 };
 
 // What a configuration is chosen from.

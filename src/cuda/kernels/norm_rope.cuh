@@ -8,10 +8,10 @@
 // thread's piece of cos and sin, which all its slots share. Results replace x word by word, so that
 // no more than two neighbours are ever f32. Latency: every load of a row (x, residual, weights,
 // tables) is issued before the first use, and other rows of the multiprocessor load while this one
-// sums. Persistent blocks keep the weights and load x of their next row before they sum the current
-// one. Bound: bytes of x and out (residual and sum) over the copy bandwidth; weights and tables
-// come from L1 and L2. Order of the sum: fused multiply-adds along a packet, the packets of a slot,
-// then the tree of device/reduce.cuh over slots. No atomics.
+// sums (blocks that stay and load their next row ahead are slower by a tenth: fewer rows are on
+// their way). Bound: bytes of x and out (residual and sum) over the copy bandwidth; weights and
+// tables come from L1 and L2. Order of the sum: fused multiply-adds along a packet, the packets of
+// a slot, then the tree of device/reduce.cuh over slots. No atomics.
 #pragma once
 
 #include "cuda/kernels/row_angles.cuh"
@@ -26,7 +26,7 @@ enum NormRopeFlag : unsigned {
   kResidual = 2,
   kRounds = 4,  // NormRopeParams::before_weight or round_between
   kFp8 = 8,
-  kPersistent = 16,
+  kEither = 16,  // half or interleaved, as NormRopeParams::interleaved says
 };
 
 template <Turn kTurnOf, int kSlots, unsigned kFlags>
@@ -38,7 +38,7 @@ struct NormRopePlan {
   static constexpr bool residual = kFlags & kResidual;
   static constexpr bool rounds = kFlags & kRounds;
   static constexpr bool fp8 = kFlags & kFp8;
-  static constexpr bool persistent = kFlags & kPersistent;
+  static constexpr bool either = kFlags & kEither;
 };
 
 template <class T>
@@ -166,7 +166,11 @@ class NormRope {
         if (Plan::rounds && p_.round_between) round_two<T>(v[j]);
       }
     }
-    if constexpr (Plan::turn != Turn::kNone) turn_two<Plan::turn>(angles, i, v);
+    if constexpr (Plan::either) {
+      turn_two_either(angles, i, p_.interleaved, v);
+    } else if constexpr (Plan::turn != Turn::kNone) {
+      turn_two<Plan::turn>(angles, i, v);
+    }
   }
 
   __device__ __forceinline__ void finish(Packets& x, float r, const Angles<C, kPacket>& angles,
@@ -251,7 +255,7 @@ class NormRope {
 template <class T, class W, class C, class Plan>
 inline constexpr int kRegisters = [] {
   constexpr int kPacket = kPerVector<T>;
-  constexpr int kX = Packet<T, kPacket>::kWords * (1 + Plan::residual + Plan::persistent);
+  constexpr int kX = Packet<T, kPacket>::kWords * (1 + Plan::residual);
   constexpr int kWeight = Plan::norm ? Packet<W, kPacket>::kWords : 0;
   constexpr int kAngles = Plan::turn == Turn::kNone ? 0 : 4 * Packet<C, kPacket>::kWords;
   constexpr int kHeld = Plan::items * Plan::packets * (kX + kWeight) + kAngles;
@@ -259,7 +263,7 @@ inline constexpr int kRegisters = [] {
   constexpr int kWaiting = Plan::fp8 ? Plan::items * Plan::packets * kPacket : 0;
   constexpr int kMost = kHeld > kWaiting ? kHeld : kWaiting;
   return (kMost + (Plan::items > 2 || kHeld > 48 || Plan::fp8 ? 32 : 24) + (Plan::rounds ? 8 : 0) +
-          7) /
+          (Plan::either ? (Plan::rounds ? 16 : 8) : 0) + 7) /
          8 * 8;
 }();
 
@@ -267,46 +271,28 @@ template <class T, class W, class C, class Plan>
 __global__ void __maxnreg__((kRegisters<T, W, C, Plan>)) norm_rope_kernel(const NormRopeParams p) {
   constexpr int kPacket = kPerVector<T>;
   using Packets = SlotPackets<T, kPacket, Plan::items, Plan::packets>;
-  const uint32_t group = threadIdx.x >> p.steps.thread_bits;
+  constexpr bool kTurns = Plan::turn != Turn::kNone;
+  const uint32_t row = blockIdx.x * p.steps.rows_per_block + (threadIdx.x >> p.steps.thread_bits);
+  const bool is_row = row < p.steps.rows;  // threads of a block stay together
+  const RowPlace place = RowPlace::of(p.steps.inner, min(row, p.steps.rows - 1));
   const ThreadSlots slots(p.steps, threadIdx.x & p.steps.thread_mask);
-  const uint32_t rows = p.steps.rows;
-  const uint32_t rows_a_step = gridDim.x * p.steps.rows_per_block;
   float* exchange = shared_memory<float>();
   NormRope<T, W, C, Plan> work(p, slots);
 
-  uint32_t first = blockIdx.x * p.steps.rows_per_block;  // of the block: its threads stay together
-  Packets x, next;
-  RowPlace place = RowPlace::of(p.steps.inner, min(first + group, rows - 1));
-  constexpr bool kTurns = Plan::turn != Turn::kNone;
-  uint32_t position = kTurns ? load_position(p.tables, place) : 0;
+  const uint32_t position = kTurns ? load_position(p.tables, place) : 0;
+  Packets x, residual;
   work.load_row(x, place);
-  for (;;) {
-    const bool is_row = first + group < rows;
-    const RowPlace here = place;
-    Packets residual;
-    if constexpr (Plan::residual) work.load_residual(residual, here);
-    work.load_weights();
-    Angles<C, kPacket> angles;
-    if constexpr (kTurns) angles.load_from(p.tables, here.outer, position, slots);
-    first += rows_a_step;
-    if constexpr (Plan::persistent) {
-      if (first < rows) {
-        place = RowPlace::of(p.steps.inner, min(first + group, rows - 1));
-        if (kTurns) position = load_position(p.tables, place);
-        work.load_row(next, place);
-      }
-    }
-    work.issue_loads(x, angles);
-    if constexpr (Plan::residual) work.add_residual(x, residual, here, is_row);
-    const float r = Plan::norm ? work.inverse_rms(x, exchange) : 1.0f;
-    if constexpr (Plan::fp8) {
-      work.finish_fp8(x, r, angles, here, is_row, slots.first == 0, exchange + blockDim.x);
-    } else {
-      work.finish(x, r, angles, here, is_row);
-    }
-    if (!Plan::persistent || first >= rows) break;
-    x = next;
-    exchange = exchange == shared_memory<float>() ? exchange + blockDim.x : shared_memory<float>();
+  if constexpr (Plan::residual) work.load_residual(residual, place);
+  work.load_weights();
+  Angles<C, kPacket> angles;
+  if constexpr (kTurns) angles.load_from(p.tables, place.outer, position, slots);
+  work.issue_loads(x, angles);
+  if constexpr (Plan::residual) work.add_residual(x, residual, place, is_row);
+  const float r = Plan::norm ? work.inverse_rms(x, exchange) : 1.0f;
+  if constexpr (Plan::fp8) {
+    work.finish_fp8(x, r, angles, place, is_row, slots.first == 0, exchange + blockDim.x);
+  } else {
+    work.finish(x, r, angles, place, is_row);
   }
 }
 

@@ -109,4 +109,30 @@ __device__ __forceinline__ void turn_two(const Angles<C, kPacket>& angles, int i
   }
 }
 
+// The same where the launch says which turn it is: the pairs of one are those of the other with
+// two corners exchanged.
+__device__ __forceinline__ void exchange_corners(bool yes, float (*v)[2]) {
+  const float a = v[0][1], b = v[1][0];
+  v[0][1] = yes ? b : a;
+  v[1][0] = yes ? a : b;
+}
+
+template <class C, int kPacket>
+__device__ __forceinline__ void turn_two_either(const Angles<C, kPacket>& angles, int i,
+                                                bool interleaved, float (*v)[2]) {
+  float cos[2][2], sin[2][2];
+#pragma unroll
+  for (int j = 0; j < 2; j++) {
+    widen_two(angles.cos[j], i, cos[j]);
+    widen_two(angles.sin[j], i, sin[j]);
+  }
+  exchange_corners(interleaved, cos);
+  exchange_corners(interleaved, sin);
+  exchange_corners(interleaved, v);
+#pragma unroll
+  for (int e = 0; e < 2; e++)
+    TurnPair::apply(cos[0][e], sin[0][e], cos[1][e], sin[1][e], v[0][e], v[1][e]);
+  exchange_corners(interleaved, v);
+}
+
 }  // namespace nrd::cuda::NRD_CUDA_TARGET

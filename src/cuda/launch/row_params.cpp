@@ -77,10 +77,6 @@ bool make_params(const NormRopeArgs& a, const RowConfig& config, NormRopeParams&
             .rounds = has_rounding(a),
             .fp8 = a.scale.present,
             .items = items_of(task, config)};
-  const bool is_small = config.threads * config.rows_per_block <= 256;  // two rows take registers
-  choice.persistent = config.persistent_blocks > 0 && is_small && turned && a.norm &&
-                      !choice.residual && !choice.rounds && !choice.fp8 && !choice.wide_weight &&
-                      !choice.wide_tables && a.x.dtype != DType::kF32;
   p = {.x = a.x.data,
        .residual = a.residual.data,
        .weight = a.weight.data,
@@ -100,9 +96,8 @@ bool make_params(const NormRopeArgs& a, const RowConfig& config, NormRopeParams&
        .eps = a.eps,
        .before_weight = a.before_weight,
        .round_between = a.round_between,
-       .e5m2 = a.out.dtype == DType::kF8E5M2};
-  if (choice.persistent)
-    p.blocks = std::min(p.blocks, static_cast<uint32_t>(config.persistent_blocks));
+       .e5m2 = a.out.dtype == DType::kF8E5M2,
+       .interleaved = a.turn == Turn::kInterleaved};
   return true;
 }
 

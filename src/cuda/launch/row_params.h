@@ -44,7 +44,8 @@ struct NormRopeParams {
   uint32_t zero;  // is 0 (kernels/row_slots.cuh)
   float inverse_cols, eps;
   bool before_weight, round_between;
-  bool e5m2;  // of an 8-bit output
+  bool e5m2;         // of an 8-bit output
+  bool interleaved;  // read by kernels of either turn
 };
 
 // The kernel among those that hold a row in registers.
@@ -52,7 +53,7 @@ struct NormRopeChoice {
   DType x;
   bool wide_weight, wide_tables;  // f32 where x is not
   Turn turn;
-  bool norm, residual, rounds, fp8, persistent;
+  bool norm, residual, rounds, fp8;
   int items;  // slots a thread
 };
 
