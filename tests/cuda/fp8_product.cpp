@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <random>
 
 #include "base/convert.h"
+#include "base/threads.h"
 
 namespace nrd::cuda {
 namespace {
@@ -152,27 +155,61 @@ struct Value {
   double sum = 0, magnitude = 0;
 };
 
-Value expected(const Fp8Product& p, const Host& h, const Fp8GemmArgs& args, int64_t row,
-               int64_t column) {
-  static const std::vector<double> decoded = [] {
-    std::vector<double> all;
-    for (uint64_t code = 0; code < 256; code++) all.push_back(decode(code, DType::kF8E4M3));
-    return all;
-  }();
-  Value v;
-  for (int64_t k = 0; k < p.k; k++) {
-    double term = decoded[h.a[static_cast<size_t>(row * args.a_row + k)]] *
-                  decoded[h.b[static_cast<size_t>(column * args.b_row + k)]];
-    const int64_t kb = p.scales == Fp8Scales::kBlock ? k / kBlock : 0;
-    const int64_t nb = p.scales == Fp8Scales::kBlock ? column / kBlock : column;
-    term *= double{h.a_scale[static_cast<size_t>(row * args.a_scale_row + kb * args.a_scale_k)]};
-    term *= double{h.b_scale[static_cast<size_t>(nb * args.b_scale_column + kb * args.b_scale_k)]};
-    v.sum += term;
-    v.magnitude += std::fabs(term);
-  }
-  const double bias = h.bias[static_cast<size_t>(column)];
-  return {v.sum + bias, v.magnitude + std::fabs(bias)};
+std::vector<double> decoded(const std::vector<uint8_t>& codes) {
+  std::vector<double> values(codes.size());
+  convert(codes.data(), DType::kF8E4M3, values.data(), DType::kF64, values.size());
+  return values;
 }
+
+// Every element of c, by rows.
+class Sums {
+ public:
+  Sums(const Fp8Product& p, const Host& h, const Fp8GemmArgs& args)
+      : p_(p), h_(h), args_(args), a_(decoded(h.a)), b_(decoded(h.b)) {}
+
+  std::vector<Value> all() const {
+    std::vector<Value> values(static_cast<size_t>(p_.m * p_.n));
+    parallel_for({.threads = available_cores()}, p_.m, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; row++)
+        for (int64_t column = 0; column < p_.n; column++)
+          values[static_cast<size_t>(row * p_.n + column)] = at(row, column);
+    });
+    return values;
+  }
+
+ private:
+  Value at(int64_t row, int64_t column) const {
+    const double* a = a_.data() + row * args_.a_row;
+    const double* b = b_.data() + column * args_.b_row;
+    const bool block = p_.scales == Fp8Scales::kBlock;
+    const double bias = h_.bias[static_cast<size_t>(column)];
+    Value v{bias, std::fabs(bias)};
+    for (int64_t begin = 0; begin < p_.k; begin += kBlock) {  // which share their scales
+      double sum = 0, magnitude = 0;
+      for (int64_t k = begin; k < std::min(p_.k, begin + kBlock); k++) {
+        const double term = a[k] * b[k];
+        sum += term;
+        magnitude += std::fabs(term);
+      }
+      const double scale =
+          scale_of(row, block ? column / kBlock : column, block ? begin / kBlock : 0);
+      v.sum += sum * scale;
+      v.magnitude += magnitude * scale;
+    }
+    return v;
+  }
+
+  double scale_of(int64_t row, int64_t column, int64_t k) const {
+    const int64_t a = row * args_.a_scale_row + k * args_.a_scale_k;
+    const int64_t b = column * args_.b_scale_column + k * args_.b_scale_k;
+    return double{h_.a_scale[static_cast<size_t>(a)]} * double{h_.b_scale[static_cast<size_t>(b)]};
+  }
+
+  const Fp8Product& p_;
+  const Host& h_;
+  const Fp8GemmArgs& args_;
+  const std::vector<double> a_, b_;
+};
 
 Expected<void> run_poisoned(const TestTarget& target, Memory& memory, const Fp8Engine& engine,
                             unsigned char poison) {
@@ -192,10 +229,12 @@ Expected<std::vector<char>> gather(const Fp8Product& p, const Memory& memory, ch
   const size_t element = byte_size(p.c_dtype), row = static_cast<size_t>(p.n) * element,
                step = static_cast<size_t>(memory.args.c_row) * element;
   std::vector<char> values;
-  for (size_t at = 0; at < all.size(); at++) {
-    if (at % step < row)
-      values.push_back(all[at]);
-    else if (all[at] != poison)
+  for (size_t at = 0; at < all.size(); at += step) {
+    const auto begin = all.begin() + static_cast<ptrdiff_t>(at);
+    const auto end = begin + static_cast<ptrdiff_t>(row);
+    const auto next = begin + static_cast<ptrdiff_t>(step);
+    values.insert(values.end(), begin, end);
+    if (std::any_of(end, next, [&](char c) { return c != poison; }))
       return make_error({.code = ErrorCode::kInternal, .got = "c was written between its rows"});
   }
   return values;
@@ -239,32 +278,55 @@ std::string Fp8Product::text() const {
   return s;
 }
 
+struct SharedProduct::State {
+  const TestTarget& target;
+  Fp8Product product;
+  Host host;
+  Memory memory;
+  std::vector<Value> sums;  // made when they are first compared with
+};
+
+SharedProduct::SharedProduct(const TestTarget& target, const Fp8Product& p) {
+  Host host = make_host(p);
+  Memory memory = make_memory(target, p, host);
+  state_.reset(new State{target, p, std::move(host), std::move(memory), {}});
+}
+
+SharedProduct::~SharedProduct() = default;
+
+Expected<std::vector<char>> SharedProduct::bytes(const Fp8Engine& engine) {
+  return run_twice(state_->target, state_->product, state_->memory, engine);
+}
+
+::testing::AssertionResult SharedProduct::is_right(const Fp8Engine& engine, double tolerance) {
+  const Fp8Product& p = state_->product;
+  const Expected<std::vector<char>> values = bytes(engine);
+  if (!values) return ::testing::AssertionFailure() << p.text() << ": " << values.error().message();
+  if (state_->sums.empty()) state_->sums = Sums(p, state_->host, state_->memory.args).all();
+  const std::vector<Value>& want = state_->sums;
+  std::vector<double> got(want.size());
+  convert(values->data(), p.c_dtype, got.data(), DType::kF64, got.size());
+  std::atomic<int64_t> wrong = -1;
+  parallel_for({.threads = available_cores()}, p.m, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin * p.n; i < end * p.n; i++)
+      if (!matches(p, got[static_cast<size_t>(i)], want[static_cast<size_t>(i)], tolerance))
+        wrong = i;
+  });
+  if (wrong < 0) return ::testing::AssertionSuccess();
+  const auto at = static_cast<size_t>(wrong);
+  return ::testing::AssertionFailure()
+         << p.text() << ": c[" << wrong / p.n << "," << wrong % p.n << "] is " << got[at]
+         << ", not " << want[at].sum << " (magnitude " << want[at].magnitude << ")";
+}
+
 Expected<std::vector<char>> product_bytes(const TestTarget& target, const Fp8Product& p,
                                           const Fp8Engine& engine) {
-  const Host host = make_host(p);
-  Memory memory = make_memory(target, p, host);
-  return run_twice(target, p, memory, engine);
+  return SharedProduct(target, p).bytes(engine);
 }
 
 ::testing::AssertionResult product_is_right(const TestTarget& target, const Fp8Product& p,
                                             const Fp8Engine& engine, double tolerance) {
-  const Host host = make_host(p);
-  Memory memory = make_memory(target, p, host);
-  const Expected<std::vector<char>> values = run_twice(target, p, memory, engine);
-  if (!values) return ::testing::AssertionFailure() << p.text() << ": " << values.error().message();
-  std::vector<double> got(static_cast<size_t>(p.m * p.n));
-  convert(values->data(), p.c_dtype, got.data(), DType::kF64, got.size());
-  for (int64_t row = 0; row < p.m; row++) {
-    for (int64_t column = 0; column < p.n; column++) {
-      const Value want = expected(p, host, memory.args, row, column);
-      const double is = got[static_cast<size_t>(row * p.n + column)];
-      if (!matches(p, is, want, tolerance))
-        return ::testing::AssertionFailure()
-               << p.text() << ": c[" << row << "," << column << "] is " << is << ", not "
-               << want.sum << " (magnitude " << want.magnitude << ")";
-    }
-  }
-  return ::testing::AssertionSuccess();
+  return SharedProduct(target, p).is_right(engine, tolerance);
 }
 
 }  // namespace nrd::cuda

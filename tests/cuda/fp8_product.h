@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,13 +46,27 @@ struct Fp8Product {
 // What computes: fills c of the arguments.
 using Fp8Engine = std::function<Expected<void>(const Fp8GemmArgs& args)>;
 
-// Runs the product on memory of the target with guard bands, twice, and compares with double sums
-// of the codes: exactly where the data are integers or one-hot, otherwise within `tolerance` times
-// the sum of magnitudes.
+// One product in memory of the target with guard bands, for any number of engines: its data and
+// sums, which take a CPU far longer than a device its product, are made once.
+class SharedProduct {
+ public:
+  SharedProduct(const TestTarget& target, const Fp8Product& product);
+  ~SharedProduct();
+  // Runs twice and compares with double sums of the codes: exactly where the data are integers or
+  // one-hot, otherwise within `tolerance` times the sum of magnitudes.
+  ::testing::AssertionResult is_right(const Fp8Engine& engine, double tolerance = 1e-5);
+  // Runs twice; the bytes of c, which are the same.
+  Expected<std::vector<char>> bytes(const Fp8Engine& engine);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// For one engine.
 ::testing::AssertionResult product_is_right(const TestTarget& target, const Fp8Product& product,
                                             const Fp8Engine& engine, double tolerance = 1e-5);
 
-// The bytes of c.
 Expected<std::vector<char>> product_bytes(const TestTarget& target, const Fp8Product& product,
                                           const Fp8Engine& engine);
 
