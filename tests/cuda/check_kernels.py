@@ -7,12 +7,15 @@ For each object that nvcc made (cmake/keep_ptxas_output.sh keeps what ptxas said
 - ptxas did not serialise wgmma (C75xx);
 - the machine code has no load from and no store to local memory;
 - every sm_90a kernel whose name contains PATTERN multiplies with QGMMA, the e4m3 form of wgmma.
-The machine code is read from the object itself, so that no disassembler is needed.
+The machine code is read from the object itself, so that no disassembler is needed; where nvcc
+packed it, zstd is.
 """
 import argparse
 import pathlib
 import re
+import shutil
 import struct
+import subprocess
 import sys
 
 ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(\S+)'")
@@ -23,7 +26,7 @@ REFUSED = re.compile(r"\(C75\d\d\)|wgmma.*serializ|Local memory used|Registers a
 OPCODES = {0x9F3: "QGMMA", 0x983: "LDL", 0x387: "STL"}
 FATBIN_MAGIC = 0xBA55ED50
 KIND_ELF = 2
-FLAG_COMPRESSED = 0x2000 | 0x8000  # either of two methods
+FLAG_LZ4, FLAG_ZSTD = 0x2000, 0x8000
 
 
 def check_report(path):
@@ -40,6 +43,16 @@ def check_report(path):
     return problems, kernels
 
 
+def unpacked(image, flags):
+    if flags & FLAG_LZ4:
+        sys.exit("the machine code is packed with LZ4: build with --compress-mode=size or none")
+    if not flags & FLAG_ZSTD:
+        return image
+    if not shutil.which("zstd"):
+        sys.exit("the machine code is packed, and zstd is not installed")
+    return subprocess.run(["zstd", "-dcq"], input=image, capture_output=True, check=True).stdout
+
+
 def cubins(data):
     """(architecture, bytes) of each ELF image in the fat binaries of an object file."""
     at = data.find(struct.pack("<I", FATBIN_MAGIC))
@@ -52,10 +65,9 @@ def cubins(data):
             architecture, = struct.unpack_from("<I", data, at + 28)
             flags, = struct.unpack_from("<Q", data, at + 40)
             if kind == KIND_ELF:
-                if flags & FLAG_COMPRESSED:
-                    sys.exit("the machine code is compressed: build with -compress-mode=none")
+                packed, = struct.unpack_from("<I", data, at + 16)
                 start = at + entry_header
-                yield architecture, data[start:start + payload]
+                yield architecture, unpacked(data[start:start + (packed or payload)], flags)
             at += entry_header + payload
         at = data.find(struct.pack("<I", FATBIN_MAGIC), end)
 
