@@ -14,7 +14,7 @@ base_packages=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev 
                libopenblas0-pthread)
 # A test renders the HTML report; the lifter reads what several compilers make of a corpus, with
 # their sanitizer and coverage runtimes.
-test_packages=(python3-venv chromium fonts-liberation clang-14 libclang-rt-14-dev clang-19
+test_packages=(python3-venv zstd chromium fonts-liberation clang-14 libclang-rt-14-dev clang-19
                libclang-rt-19-dev)
 dev_packages=(git ccache clang-16 libclang-rt-16-dev clang-tidy-16 clang-format)  # -rt: libFuzzer
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libasmjit-dev:arm64

@@ -127,6 +127,8 @@ Expected<Case> make_case(const CaseSpec& spec) {
     OperandDesc& weight = c.desc.operands[static_cast<size_t>(b)];
     weight.strides = Dims{1, weight.sizes[0]};
   }
+  // On a device calls queue up: that weights do not change lets a kernel fetch them early.
+  if (b >= 0 && c.on_device()) c.desc.operands[static_cast<size_t>(b)].constant = true;
   return c;
 }
 

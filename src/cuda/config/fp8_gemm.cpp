@@ -101,7 +101,6 @@ void for_each_config(const Fp8GemmShape& shape, Visit visit) {
 std::span<const Fp8Kernel> fp8_kernels() { return kFp8Kernels; }
 
 bool can_run(const Fp8Kernel& kernel, const Fp8GemmShape& shape) {
-  if (kernel.swapped != (shape.m <= kFewRows)) return false;
   if (kernel.sums == shape.sums) return true;
   return shape.sums == Fp8Sums::kFast && kernel.sums == Fp8Sums::kPrecise;
 }
@@ -161,6 +160,7 @@ Fp8GemmConfig choose_fp8_gemm(const Fp8GemmShape& shape) {
   Fp8GemmConfig best;
   double least = -1;
   for_each_config(shape, [&](const Fp8GemmConfig& config) {
+    if (kFp8Kernels[config.kernel].swapped != (shape.m <= kFewRows)) return;
     const double cycles = estimate_cycles(config, shape);
     if (least < 0 || cycles < least) best = config, least = cycles;
   });

@@ -61,8 +61,7 @@ struct Fp8GemmGrid {
 };
 
 std::span<const Fp8Kernel> fp8_kernels();
-// Whether the kernel has the sums that the shape asks for (promoted sums are good for fast ones)
-// and is made for as few or as many rows.
+// Whether the kernel has the sums that the shape asks for; promoted sums are good for fast ones.
 bool can_run(const Fp8Kernel& kernel, const Fp8GemmShape& shape);
 // Halves of a shared operand are whole groups of eight rows.
 bool can_share(const Fp8Kernel& kernel, Fp8Share share);

@@ -78,9 +78,9 @@ class AnyStatistics {
   }
 
   __device__ __forceinline__ void layer_norm(TreeSlots& tree) const {
-    const float mean = p_.inverse_cols * combine<Sum>(tree, [](const float* v, int) {
-                         return sum_values<kPacket>(v);
-                       });
+    const float mean =
+        combine<Sum>(tree, [](const float* v, int) { return sum_values<kPacket>(v); }) /
+        static_cast<float>(p_.cols);
     const float squares = combine<Sum>(tree, [&](const float* v, int count) {
       float d[kPacket];
 #pragma unroll

@@ -85,9 +85,9 @@ struct StatisticsRow {
     weight.template load_from<Touch::kOften>(in_row<const T>(p.weight, 0, slots.first), slots);
     bias.template load_from<Touch::kOften>(in_row<const T>(p.bias, 0, slots.first), slots);
     x.at[0][0].words[0] ^= (fold(weight) | fold(bias)) & p.zero;  // issued before x is used
-    const float mean = p.inverse_cols * combine<Sum>(exchange, [](const float* v) {
-                         return sum_values<kPacket>(v);
-                       });
+    // A quotient: rows of one value have it as their mean, to the bit.
+    const float mean =
+        combine<Sum>(exchange, [](const float* v) { return sum_values<kPacket>(v); }) / p.cols;
     const float squares = combine<Sum>(exchange + blockDim.x, [&](const float* v) {
       float d[kPacket];
 #pragma unroll

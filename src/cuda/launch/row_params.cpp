@@ -119,6 +119,7 @@ bool make_params(const RowStatisticsArgs& a, const RowConfig& config, RowStatist
        .steps = make_steps(task, config, a.outer),
        .blocks = block_count(task, config),
        .zero = 0,
+       .cols = static_cast<float>(a.cols),
        .inverse_cols = inverse(a.cols),
        .eps = a.eps,
        .softmax = a.softmax,

@@ -68,7 +68,7 @@ struct RowStatisticsParams {
   RowSteps steps;
   uint32_t blocks;
   uint32_t zero;
-  float inverse_cols, eps;
+  float cols, inverse_cols, eps;
   bool softmax, before_weight;
 };
 bool make_params(const RowStatisticsArgs& args, const RowConfig& config,
