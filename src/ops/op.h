@@ -45,7 +45,8 @@ enum class InPlace { kNo, kYes };
 // |y - ref| <= tolerance * max(1, largest |ref| of the row) + half a unit of the output dtype.
 struct Tolerance {
   double f32 = 1e-4;
-  bool exact = false;  // integer or code outputs: equal to the f32 build, bit for bit
+  bool exact = false;    // integer or code outputs: equal to the f32 build, bit for bit
+  bool cancels = false;  // differences of larger terms: the whole has no relative error
 };
 
 struct Op {
