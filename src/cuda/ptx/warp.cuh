@@ -37,11 +37,6 @@ __device__ __forceinline__ void named_barrier_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// Counts as having come to the barrier, without waiting for the others.
-__device__ __forceinline__ void named_barrier_arrive(int id, int threads) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-
 // All warps of a warpgroup go down to kCount registers a thread; the rest can be taken by others.
 template <int kCount>
 __device__ __forceinline__ void registers_release() {

@@ -57,8 +57,6 @@ uint64_t block_barrier(int id, int count, bool predicate) {
   return b.sums[round % 2];
 }
 
-void block_barrier_arrive(int id, int count) { arrive(barrier(id), id, count, false); }
-
 void complete_grid_barrier() {
   Machine& m = machine();
   int live = 0;

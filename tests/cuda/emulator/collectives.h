@@ -16,7 +16,6 @@ namespace nrd::cuda::emulator {
 // Barrier `id` (0 to 15) over `count` threads, 0 for all that have not returned. Returns how many
 // of them brought a predicate that holds.
 uint64_t block_barrier(int id, int count, bool predicate = false);
-void block_barrier_arrive(int id, int count);
 // All threads of a cooperative launch.
 void grid_barrier();
 

@@ -14,9 +14,6 @@ inline bool elect_one() {
 inline int kept_here(int value) { return value; }
 
 inline void named_barrier_sync(int id, int threads) { emulator::block_barrier(id, threads); }
-inline void named_barrier_arrive(int id, int threads) {
-  emulator::block_barrier_arrive(id, threads);
-}
 
 // Registers are not counted, and launches run one after the other.
 template <int kCount>
