@@ -13,15 +13,10 @@ namespace {
 // memory gives 4.3 TB/s at 1.75 GHz to all, and two thirds of the multiprocessors can take that.
 constexpr double kL2ToOne = 64, kL2ToAll = 8400, kMemoryToOne = 32, kMemoryToAll = 2400;
 constexpr double kSharedRead = 128;
-// Cycles: from the launch to the first product, and from the last product of a tile to the first of
-// the next: results of 16 bits are rounded, or rounded and stored (an element of a tile).
-constexpr double kStart = 3000, kFinish = 300, kRound = 1.0 / 40, kStore = 1.0 / 10;
-// What promotion and block scales cost on top of the products that they hide behind. The two pieces
-// of a high tile wait for each other.
-constexpr double kPromotion = 1.05, kPromotionOfTwo = 1.10, kBlockScaling = 1.03;
-// Bytes that the products hide still cost power, and so clock; widths that no whole piece of the
-// store fills cost a little more.
-constexpr double kTraffic = 0.15, kOddWidth = 1.02;
+// Cycles from the launch to the first product.
+constexpr double kStart = 3000;
+// Bytes that the products hide still cost power, and so clock.
+constexpr double kTraffic = 0.03;
 // Parts of sums wait for each other, and whole ones have bits that do not depend on the shape.
 // Clusters wait for each other and have never been faster where L2 was not the limit.
 constexpr double kCutting = 1.08, kCluster = 1.05;
@@ -46,16 +41,34 @@ double instruction_cycles(const Fp8Kernel& kernel) {
   return std::max(kernel.cols / 2.0, read);
 }
 
+// What a block of k takes, in times of its products. Where sums are promoted, a warpgroup adds up
+// while the other's products run; narrow ones end before that is done. Memory bounds swapped ones.
+double slowdown(const Fp8Kernel& kernel) {
+  if (kernel.sums == Fp8Sums::kFast) return 1.02;
+  if (has_two_sets(kernel)) return 1.03;
+  if (kernel.swapped) return 1.05;
+  const double products = kernel.cols * 2.0;  // of one warpgroup and piece
+  double add = 236 + kernel.cols / 2.0;
+  if (kernel.sums == Fp8Sums::kBlock) add += kernel.rows > 128 ? 100 : 140;
+  return std::max(1.06, (products + add) / (2 * products));
+}
+
+// Cycles of a tile that its products do not hide, results of 16 bits.
+double finish_cycles(const Fp8Kernel& kernel) {
+  if (kernel.swapped) return 300 + kernel.rows * kernel.cols / 10.0;
+  if (has_two_sets(kernel)) return 2800;
+  if (!defers_store(kernel)) return 3800;
+  if (kernel.sums != Fp8Sums::kFast) return 1500;
+  return has_two_parts(kernel) ? 450 : 1300;
+}
+
 double block_cycles(const Fp8Kernel& kernel, const Fp8GemmConfig& config, const Fp8GemmShape& s) {
-  double multiply = kernel.rows / 64.0 * 4 * instruction_cycles(kernel);
-  if (kernel.sums != Fp8Sums::kFast) multiply *= kernel.rows > 128 ? kPromotionOfTwo : kPromotion;
-  if (kernel.sums == Fp8Sums::kBlock) multiply *= kBlockScaling;
+  const double multiply = kernel.rows / 64.0 * 4 * instruction_cycles(kernel) * slowdown(kernel);
   double rows = kernel.rows, cols = kernel.cols;
   if (config.share == Fp8Share::kRows) rows /= 2;
   if (config.share == Fp8Share::kCols) cols /= 2;
   const double fill = (rows + cols) * 128 / std::min(kL2ToOne, kL2ToAll / s.multiprocessors);
-  const double cycles = std::max(multiply, fill) + kTraffic * fill;
-  return kernel.cols % 64 == 0 ? cycles : kOddWidth * cycles;
+  return std::max(multiply, fill) + kTraffic * fill;
 }
 
 // The height of a band of spans whose operands, for one round, take the least of L2.
@@ -139,7 +152,7 @@ double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   const Fp8GemmGrid grid = lay_out(config, shape);
   const double block = block_cycles(kernel, config, shape);
   const double elements = static_cast<double>(kernel.rows) * kernel.cols;
-  const double finish = kFinish + elements * (defers_store(kernel) ? kRound : kStore);
+  const double finish = finish_cycles(kernel);
   double busy = grid.whole_rounds * (grid.k_blocks * block + finish);
   if (grid.cut_spans > 0) {
     const int units = grid.units_each + (grid.units_extra > 0 ? 1 : 0);

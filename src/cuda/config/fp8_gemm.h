@@ -33,6 +33,15 @@ constexpr bool defers_store(const Fp8Kernel& kernel) {
   return !kernel.swapped && sums + promoted + sums / 2 <= 200;
 }
 
+// Fast sums that are finished in two parts, and promoted ones with a set of products for each half.
+constexpr bool has_two_parts(const Fp8Kernel& kernel) {
+  return kernel.sums == Fp8Sums::kFast && (kernel.rows == 256 || kernel.cols == 256);
+}
+constexpr bool has_two_sets(const Fp8Kernel& kernel) {
+  return kernel.sums == Fp8Sums::kPrecise && !kernel.swapped && kernel.rows == 128 &&
+         kernel.cols >= 176;
+}
+
 // Which operand the two blocks of a cluster have in common: each loads half of it for both.
 enum class Fp8Share : int32_t { kNothing, kRows, kCols };
 

@@ -14,7 +14,8 @@ namespace nrd::cuda {
 // sums need a second set for one piece of 64 rows.
 //
 // Stages and buffers fill the 227 KB of shared memory. Three stages of 1024 cycles cover the
-// latency of memory; what is left goes to buffers, so that a tile's store needs fewer waits.
+// latency of memory; what is left goes to buffers. Sums that leave no registers for rounded results
+// are stored between two tiles: a buffer for each piece of 64 rows and columns saves a wait there.
 inline constexpr Fp8Kernel kFp8Kernels[] = {
     // Fast: 128 x 256 has the longest instruction (m64n256); 256 high tiles move fewest bytes.
     {Fp8Sums::kFast, false, 256, 128, 4, 2},
@@ -24,10 +25,11 @@ inline constexpr Fp8Kernel kFp8Kernels[] = {
     {Fp8Sums::kFast, false, 128, 192, 4, 2},
     {Fp8Sums::kFast, false, 128, 176, 5, 2},
     {Fp8Sums::kFast, false, 128, 128, 6, 2},
-    // Precise: 256 x 128 adds up 64 of its 128 rows at a time; wider tiles have one piece.
+    // Precise: 256 x 128 adds up 64 of its 128 rows at a time; wider tiles have one piece, and from
+    // 176 columns on a set of products for each half.
     {Fp8Sums::kPrecise, false, 256, 128, 4, 2},
-    {Fp8Sums::kPrecise, false, 128, 192, 4, 2},
-    {Fp8Sums::kPrecise, false, 128, 176, 5, 2},
+    {Fp8Sums::kPrecise, false, 128, 192, 4, 3},
+    {Fp8Sums::kPrecise, false, 128, 176, 4, 3},
     {Fp8Sums::kPrecise, false, 128, 160, 5, 2},
     {Fp8Sums::kPrecise, false, 128, 128, 6, 2},
     // Up to 128 tokens and a little more: one column of tiles streams the weights through.
@@ -36,7 +38,7 @@ inline constexpr Fp8Kernel kFp8Kernels[] = {
     {Fp8Sums::kPrecise, false, 128, 64, 8, 1},
     // Blocks: a tile lies within 128 columns, which share their scales of b.
     {Fp8Sums::kBlock, false, 256, 128, 4, 2},
-    {Fp8Sums::kBlock, false, 128, 128, 6, 2},
+    {Fp8Sums::kBlock, false, 128, 128, 6, 1},
     {Fp8Sums::kBlock, false, 128, 64, 8, 1},
     // Up to 64 tokens: the weights are the side of 64 rows, as many tokens as there are the other.
     {Fp8Sums::kPrecise, true, 128, 8, 11, 1},

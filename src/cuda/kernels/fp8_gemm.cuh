@@ -11,6 +11,11 @@
 // 232 (240): the f32 sums of the tile (up to 176), where sums are promoted one more set for a
 // piece, and the rounded results of the tile before. Shared memory: fp8_gemm_tile.cuh.
 //
+// From tile to tile. What the tensor cores would wait for is done under products: the next tile is
+// found by multiplications instead of divisions (which took 700 cycles), its first products are
+// issued before the sums are finished, where registers allow (fp8_gemm_sums.cuh, _promote.cuh), and
+// results leave under those of its first blocks of k (fp8_gemm_store.cuh).
+//
 // Bound. 8192 operations a clock and multiprocessor. A 128 x 256 tile needs 48 KB a stage of 1024
 // cycles, 47 bytes a cycle; in a cluster of two, one operand in common, 31. Tiles for few tokens
 // are bound by the memory that holds the weights instead: every byte is read once, 100 KB and more
@@ -22,9 +27,9 @@
 // Nothing depends on timing.
 #pragma once
 
+#include "cuda/kernels/fp8_gemm_finish.cuh"
 #include "cuda/kernels/fp8_gemm_parts.cuh"
 #include "cuda/kernels/fp8_gemm_produce.cuh"
-#include "cuda/kernels/fp8_gemm_store.cuh"
 #include "cuda/launch/fp8_gemm.h"
 #include "cuda/launch/launch.cuh"
 
@@ -74,22 +79,6 @@ __device__ __forceinline__ void produce(const Fp8GemmParams& params, Shared<T> s
 }
 
 template <class T>
-__device__ __forceinline__ void store(const Fp8GemmParams& params, const Consumer<T>& consumer,
-                                      const Work& work, const float (&sums)[T::kPieces][T::kSums],
-                                      Departing<T>& departing) {
-  if (params.c_type == Fp8Out::kF32) {
-    departing.take_nothing();
-    Store<T, f32>(params, consumer).run(sums, work);
-  } else if constexpr (kDefers<T>) {
-    departing.take(consumer, work, sums);
-  } else if (params.c_type == Fp8Out::kF16) {
-    Store<T, f16>(params, consumer).run(sums, work);
-  } else {
-    Store<T, bf16>(params, consumer).run(sums, work);
-  }
-}
-
-template <class T>
 __device__ __forceinline__ void consume(const Fp8GemmParams& params, Shared<T> shared, int index) {
   const int rank = rank_of(params);
   wait_for_previous_kernel();
@@ -97,19 +86,37 @@ __device__ __forceinline__ void consume(const Fp8GemmParams& params, Shared<T> s
   Schedule schedule(params, rank);
   Ring<1> turn;
   Work work;
-  float sums[T::kPieces][T::kSums];
+  Sums<T> tile;
   Departing<T> departing(params);
-  while (schedule.next(work)) {
-    multiply<T>(consumer, sums, work, departing);
+  bool has_work = schedule.next(work);
+  if (has_work) tile.begin(consumer);
+  while (has_work) {
+    tile.run(consumer, work, schedule.has_next(), departing);
+    const Work done = work;
+    has_work = schedule.next(work);
     mbarrier_wait(shared.vectors_full(), turn.parity, "consumer of vectors", 0);
-    if (Parts<T>(params, consumer, work, rank).gather(sums))
-      store<T>(params, consumer, work, sums, departing);
-    else
-      departing.take_nothing();
+    Finisher<T> finisher(params, consumer, done, departing);
+    auto finish_all = [&] {
+      if (Parts<T>(params, consumer, done, rank).gather(tile.sums)) {
+        finisher.all(tile.sums);
+      } else {
+        departing.take_nothing();
+      }
+    };
+    if constexpr (Finisher<T>::kHasParts) {
+      if (has_work && finisher.can_part()) {
+        tile.end_by_parts(consumer, [&]<int kPart>() { finisher.template part<kPart>(tile.sums); });
+      } else {
+        tile.end(consumer, has_work, finish_all);
+      }
+    } else {
+      tile.end(consumer, has_work, finish_all);
+    }
     __syncwarp();
     if (consumer.lane == 0) mbarrier_arrive(shared.vectors_empty());
     turn.next();
   }
+  wgmma_wait<0>();
   departing.send_all(consumer);
   if (consumer.warp == 0 && elect_one()) tma_store_wait_read<0>();
 }

@@ -10,7 +10,7 @@
 // that a recorded launch, which has the same tag every time, finds it clear.
 #pragma once
 
-#include "cuda/kernels/fp8_gemm_sums.cuh"
+#include "cuda/kernels/fp8_gemm_consumer.cuh"
 #include "cuda/ptx/global.cuh"
 
 namespace nrd::cuda::NRD_CUDA_TARGET {

@@ -29,6 +29,13 @@ class Schedule {
     unit_end_ = unit_ + params.units_each + (cluster_ < params.units_extra ? 1 : 0);
   }
 
+  __device__ __forceinline__ bool has_next() const {
+    const int span = round_ * params_.clusters + cluster_;
+    const bool has_whole =
+        round_ < params_.whole_rounds && span < params_.span_rows * params_.span_cols;
+    return has_whole || unit_ < unit_end_;
+  }
+
   // Every warp of a block calls this in the same order and gets the same.
   __device__ __forceinline__ bool next(Work& work) {
     const int spans = params_.span_rows * params_.span_cols;
@@ -60,12 +67,14 @@ class Schedule {
  private:
   // Spans go down `raster` rows, then one column to the right: neighbours in time share operands.
   __device__ __forceinline__ void place(int span, Work& work) const {
-    const int band_spans = params_.raster * params_.span_cols;
-    const int band = span / band_spans, inside = span - band * band_spans;
+    const int band = static_cast<int>(params_.band_spans.quotient(span));
+    const int inside = span - band * static_cast<int>(params_.band_spans.divisor);
     const int first_row = band * params_.raster;
-    const int height = min(params_.raster, params_.span_rows - first_row);
-    const int column = inside / height;
-    work.row_tile = first_row + inside - column * height;
+    const bool is_last = first_row + params_.raster > params_.span_rows;
+    const Division& height = is_last ? params_.last_height : params_.band_height;
+    const int column = static_cast<int>(height.quotient(inside));
+    const int rows = static_cast<int>(height.divisor);
+    work.row_tile = first_row + inside - column * rows;
     work.col_tile = column;
     if (params_.share == Fp8Share::kCols) work.row_tile = 2 * work.row_tile + rank_;
     if (params_.share == Fp8Share::kRows) work.col_tile = 2 * work.col_tile + rank_;

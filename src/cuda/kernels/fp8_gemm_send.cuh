@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cuda/device/formats.cuh"
-#include "cuda/kernels/fp8_gemm_sums.cuh"
+#include "cuda/kernels/fp8_gemm_consumer.cuh"
 #include "cuda/ptx/matrix.cuh"
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
@@ -44,7 +44,7 @@ struct Cut {
   static constexpr int width(int number) { return is_rest(number) ? kRest : kFullWidth; }
 };
 
-// Of one consumer and one tile. Buffers are filled in turn.
+// Of one consumer and one tile. Pieces take the buffers in turn.
 template <class T, class Out>
 class Sender {
  public:
@@ -57,24 +57,26 @@ class Sender {
         row_(row_tile * T::kRows + consumer.index * T::kPieces * 64),
         col_(col_tile * T::kCols) {}
 
-  // The buffer of a piece, once TMA has read what lay there before.
-  template <int kNumber>
-  __device__ __forceinline__ unsigned char* free_buffer() const {
-    if (is_sender()) tma_store_wait_read<T::kBuffers - 1>();
+  // Waits until TMA has read all buffers but those of the last kPending pieces.
+  template <int kPending>
+  __device__ __forceinline__ void free_buffers() const {
+    if (is_sender()) tma_store_wait_read<kPending>();
     meet();
-    return consumer_.shared.buffer(consumer_.index, kNumber % T::kBuffers);
   }
 
-  // What all threads have written there.
-  template <int kNumber>
-  __device__ __forceinline__ void send(const unsigned char* buffer) const {
+  __device__ __forceinline__ unsigned char* buffer(int number) const {
+    return consumer_.shared.buffer(consumer_.index, number % T::kBuffers);
+  }
+
+  // Sends pieces that all threads have written to their buffers.
+  template <int... kNumber>
+  __device__ __forceinline__ void send() const {
     fence_async_shared();
     meet();
     if (params_.store_by_threads) {
-      copy<kNumber>(buffer);
+      (copy<kNumber>(buffer(kNumber)), ...);
     } else if (is_sender()) {
-      start<kNumber>(buffer);
-      tma_store_commit();
+      ((start<kNumber>(buffer(kNumber)), tma_store_commit()), ...);
     }
   }
 

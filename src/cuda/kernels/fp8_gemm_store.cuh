@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// src/cuda/kernels/fp8_gemm_store.cuh: from sums to c: scales, bias, one rounding.
+// src/cuda/kernels/fp8_gemm_store.cuh: results to c by way of shared memory.
 //
 // A consumer's sums go to shared memory piece by piece and leave by TMA under the next piece or the
 // next tile's products. Where registers allow (kDefers), 16-bit results are only rounded when a
 // tile is done, into half as many registers as its sums; they go to shared memory under the
-// products of the next tile's first blocks of k, so that the tensor cores wait for the rounding
-// alone.
+// products of the next tile's first blocks of k (Departing).
 #pragma once
 
+#include "cuda/kernels/fp8_gemm_results.cuh"
 #include "cuda/kernels/fp8_gemm_send.cuh"
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
@@ -38,93 +38,53 @@ class Store {
   using Pieces = Cut<T, Out>;
 
   __device__ __forceinline__ Store(const Fp8GemmParams& params, const Consumer<T>& consumer)
-      : params_(params), consumer_(consumer) {}
+      : params_(params), consumer_(consumer), results_(params, consumer) {}
 
+  // Those 64 rows high from kFirst to kEnd - 1.
+  template <int kFirst, int kEnd>
   __device__ __forceinline__ void run(const float (&sums)[T::kPieces][T::kSums],
                                       const Work& work) const {
     const Sender<T, Out> sender(params_, consumer_, work.row_tile, work.col_tile);
-    [&]<int... kNumber>(std::integer_sequence<int, kNumber...>) {
-      (piece<kNumber>(sums, sender), ...);
-    }
-    (std::make_integer_sequence<int, Pieces::kCount>{});
+    constexpr int kEach = Pieces::kCount / T::kPieces;
+    send<kFirst * kEach, kEnd * kEach>(sums, sender);
   }
 
-  // Of 16-bit results, all of a thread's.
+  // Of 16-bit results, one half of a thread's: a piece or, where there is one, half its columns.
+  template <int kHalf>
   __device__ __forceinline__ void round(const float (&sums)[T::kPieces][T::kSums],
-                                        uint32_t (&pairs)[T::kThreadSums / 2]) const {
-    if (T::kPairsTerms && params_.one_factor) {
-      const float factor = *consumer_.shared.row_scale() * *consumer_.shared.col_scale(0);
-#pragma unroll
-      for (int i = 0; i < T::kThreadSums; i += 2) {
-        const float* two = &sums[i / T::kSums][i % T::kSums];
-        pairs[i / 2] = narrow_pair<Out>(fmaf(two[0], factor, 0.0f), fmaf(two[1], factor, 0.0f));
-      }
-      return;
-    }
-#pragma unroll
-    for (int piece = 0; piece < T::kPieces; piece++)
-      round_groups<T::kCols / 8>(sums[piece], 0, scale_of(piece), pairs + piece * T::kSums / 2);
+                                        uint32_t* pairs) const {
+    constexpr int kGroups = T::kThreadSums / 4, kFirst = kHalf * (kGroups / 2);
+    constexpr int kPiece = T::kPieces == 2 ? kHalf : 0;
+    results_.template round_groups<kHalf == 0 ? kGroups / 2 : kGroups - kGroups / 2>(
+        sums[kPiece], T::kPieces == 2 ? 0 : kFirst, results_.scale_of(kPiece), pairs + 2 * kFirst);
   }
 
  private:
+  // As many pieces at once as there are buffers: each time all meet costs more than a piece.
+  template <int kFirst, int kEnd>
+  __device__ __forceinline__ void send(const float (&sums)[T::kPieces][T::kSums],
+                                       const Sender<T, Out>& sender) const {
+    if constexpr (kFirst < kEnd) {
+      constexpr int kCount = kEnd - kFirst < T::kBuffers ? kEnd - kFirst : T::kBuffers;
+      sender.template free_buffers<0>();
+      [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
+        (write_piece<kFirst + kIndex>(sums, sender.buffer(kFirst + kIndex)), ...);
+        sender.template send<kFirst + kIndex...>();
+      }
+      (std::make_integer_sequence<int, kCount>{});
+      send<kFirst + kCount, kEnd>(sums, sender);
+    }
+  }
+
   template <int kNumber>
-  __device__ __forceinline__ void piece(const float (&sums)[T::kPieces][T::kSums],
-                                        const Sender<T, Out>& sender) const {
-    unsigned char* buffer = sender.template free_buffer<kNumber>();
+  __device__ __forceinline__ void write_piece(const float (&sums)[T::kPieces][T::kSums],
+                                              unsigned char* buffer) const {
     if constexpr (T::kSwapped) {
       write_transposed(sums[0], buffer);
     } else {
       constexpr int kDown = Pieces::down(kNumber), kWidth = Pieces::width(kNumber);
-      write<kWidth>(sums[kDown], Pieces::across(kNumber) * Pieces::kFullWidth / 8, scale_of(kDown),
-                    buffer);
-    }
-    sender.template send<kNumber>(buffer);
-  }
-
-  // Of the thread's row of a piece and of row + 8.
-  __device__ __forceinline__ float2 scale_of(int piece) const {
-    if constexpr (T::kBlockScales) return make_float2(1, 1);
-    return two_rows(consumer_.shared.row_scale(), consumer_.row_of(piece));
-  }
-
-  // Four results of columns 8j + 2*(lane%4) and the next: two of the thread's row, two of row + 8.
-  __device__ __forceinline__ void finish(const float* sums, int j, float2 row_scale,
-                                         float2 row_bias, float (&out)[4]) const {
-    const int col = 8 * j + 2 * (consumer_.lane % 4);
-    float2 col_scale = make_float2(1, 1), bias = make_float2(0, 0);
-    if constexpr (T::kPairsTerms) {
-      const float4 terms = *reinterpret_cast<const float4*>(consumer_.shared.col_scale(col));
-      col_scale = make_float2(terms.x, terms.y), bias = make_float2(terms.z, terms.w);
-    } else if constexpr (T::kSwapped) {
-      if (!T::kBlockScales) col_scale = two_at(consumer_.shared.col_scale(col));
-    } else {
-      bias = two_at(consumer_.shared.bias(col));
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      const float add = T::kSwapped ? (i < 2 ? row_bias.x : row_bias.y) : (i % 2 ? bias.y : bias.x);
-      const float scale = (i < 2 ? row_scale.x : row_scale.y) * (i % 2 ? col_scale.y : col_scale.x);
-      out[i] = T::kBlockScales ? sums[i] + add : fmaf(sums[i], scale, add);
-    }
-  }
-
-  __device__ __forceinline__ static float2 two_at(const float* values) {
-    return *reinterpret_cast<const float2*>(values);
-  }
-  // Of the thread's row and of row + 8.
-  __device__ __forceinline__ float2 two_rows(const float* values, int row) const {
-    return make_float2(values[row], values[row + 8]);
-  }
-
-  template <int kGroups>
-  __device__ __forceinline__ void round_groups(const float* sums, int first, float2 scale,
-                                               uint32_t* pairs) const {
-#pragma unroll
-    for (int j = 0; j < kGroups; j++) {
-      float out[4];
-      finish(sums + 4 * (first + j), first + j, scale, make_float2(0, 0), out);
-      pairs[2 * j] = narrow_pair<Out>(out[0], out[1]);
-      pairs[2 * j + 1] = narrow_pair<Out>(out[2], out[3]);
+      write<kWidth>(sums[kDown], Pieces::across(kNumber) * Pieces::kFullWidth / 8,
+                    results_.scale_of(kDown), buffer);
     }
   }
 
@@ -139,14 +99,14 @@ class Store {
 #pragma unroll
       for (int j = 0; j < kWidth / 8; j++) {
         float out[4];
-        finish(sums + 4 * (first + j), first + j, scale, make_float2(0, 0), out);
+        results_.finish(sums + 4 * (first + j), first + j, scale, make_float2(0, 0), out);
         float2* to = reinterpret_cast<float2*>(buffer + Form::step(place, 2 * j));
         to[0] = make_float2(out[0], out[1]);
         to[Form::kRowBytes] = make_float2(out[2], out[3]);  // 8 rows of float2
       }
     } else {
       uint32_t pairs[kWidth / 4];
-      round_groups<kWidth / 8>(sums, first, scale, pairs);
+      results_.template round_groups<kWidth / 8>(sums, first, scale, pairs);
       write_pairs<Out, kWidth>(pairs, consumer_.warp, lane, buffer);
     }
   }
@@ -157,14 +117,14 @@ class Store {
     using Form = Piece<Out, Pieces::kFullWidth>;
     constexpr int kGroups = T::kCols / 8;
     const int lane = kept_here(consumer_.lane), warp = consumer_.warp;
-    const float2 scale = scale_of(0);
-    const float2 bias = two_rows(consumer_.shared.bias(0), consumer_.row_of(0));
+    const float2 scale = results_.scale_of(0);
+    const float2 bias = results_.two_rows(consumer_.shared.bias(0), consumer_.row_of(0));
     if constexpr (sizeof(Out) == 4) {
       unsigned char* half = buffer + warp / 2 * T::kCols * 128;
 #pragma unroll
       for (int j = 0; j < kGroups; j++) {
         float out[4];
-        finish(sums + 4 * j, j, scale, bias, out);
+        results_.finish(sums + 4 * j, j, scale, bias, out);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
           const int token = 8 * j + 2 * (lane % 4) + i % 2;
@@ -177,11 +137,11 @@ class Store {
 #pragma unroll
       for (int j = 0; j < kGroups; j += 2) {
         float out[4], beside[4];
-        finish(sums + 4 * j, j, scale, bias, out);
+        results_.finish(sums + 4 * j, j, scale, bias, out);
         const uint32_t left = narrow_pair<Out>(out[0], out[1]);
         const uint32_t right = narrow_pair<Out>(out[2], out[3]);
         if (j + 1 < kGroups) {
-          finish(sums + 4 * (j + 1), j + 1, scale, bias, beside);
+          results_.finish(sums + 4 * (j + 1), j + 1, scale, bias, beside);
           store_matrices_transposed(buffer + Form::at(8 * (j + lane / 16) + lane % 8, chunk), left,
                                     right, narrow_pair<Out>(beside[0], beside[1]),
                                     narrow_pair<Out>(beside[2], beside[3]));
@@ -194,26 +154,36 @@ class Store {
 
   const Fp8GemmParams& params_;
   const Consumer<T>& consumer_;
+  const Results<T, Out> results_;
 };
 
 template <class T>
 constexpr bool kDefers = defers_store(T::kernel);
 
-// Rounded results of the tile before, on their way out.
+// Rounded results of the tile before, on their way out in steps, each under the products of a block
+// of k: one writes pieces to their buffers, in the next, when shared memory has them, TMA takes
+// them. Together they would last longer than a block. Fast sums need the next stages so soon that
+// what leaves at once delays them: a piece at a time, and in one step where a block of k is short
+// (128 x 128 took 3 % longer in two).
 template <class T>
 class Departing {
  public:
   using Pieces = Cut<T, f16>;  // any type of 16 bits
-  static constexpr int kCount = kDefers<T> ? Pieces::kCount : 0;
+  static constexpr bool kIsFast = T::kernel.sums == Fp8Sums::kFast;
+  static constexpr int kAtOnce = kIsFast ? 1 : T::kBuffers;
+  static constexpr int kBatches = (Pieces::kCount + kAtOnce - 1) / kAtOnce;
+  static constexpr int kStepsEach = kIsFast && T::kThreadSums <= 64 ? 1 : 2;
+  static constexpr int kCount = kDefers<T> ? kStepsEach * kBatches : 0;
 
   __device__ __forceinline__ explicit Departing(const Fp8GemmParams& params) : params_(params) {}
 
+  template <int kHalf>
   __device__ __forceinline__ void take(const Consumer<T>& consumer, const Work& work,
                                        const float (&sums)[T::kPieces][T::kSums]) {
     if (params_.c_type == Fp8Out::kF16) {
-      Store<T, f16>(params_, consumer).round(sums, pairs_);
+      Store<T, f16>(params_, consumer).template round<kHalf>(sums, pairs_);
     } else {
-      Store<T, bf16>(params_, consumer).round(sums, pairs_);
+      Store<T, bf16>(params_, consumer).template round<kHalf>(sums, pairs_);
     }
     row_tile_ = work.row_tile, col_tile_ = work.col_tile;
     is_waiting_ = true;
@@ -226,15 +196,22 @@ class Departing {
     is_waiting_ = false;
   }
 
+  // Step kNumber of kCount.
   template <int kNumber>
   __device__ __forceinline__ void send(const Consumer<T>& consumer) {
     if (!is_waiting_) return;
     const Sender<T, f16> sender(params_, consumer, row_tile_, col_tile_);
-    unsigned char* buffer = sender.template free_buffer<kNumber>();
-    constexpr int kFrom =
-        Pieces::down(kNumber) * T::kSums / 2 + Pieces::across(kNumber) * Pieces::kFullWidth / 4;
-    write_pairs<f16, Pieces::width(kNumber)>(pairs_ + kFrom, consumer.warp, consumer.lane, buffer);
-    sender.template send<kNumber>(buffer);
+    constexpr int kFirst = kNumber / kStepsEach * kAtOnce, kLeft = Pieces::kCount - kFirst;
+    constexpr bool kWrites = kNumber % kStepsEach == 0;
+    constexpr bool kSends = kNumber % kStepsEach == kStepsEach - 1;
+    [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
+      if constexpr (kWrites) {
+        sender.template free_buffers<T::kBuffers - kAtOnce>();
+        (write<kFirst + kIndex>(consumer, sender.buffer(kFirst + kIndex)), ...);
+      }
+      if constexpr (kSends) sender.template send<kFirst + kIndex...>();
+    }
+    (std::make_integer_sequence<int, (kLeft < kAtOnce ? kLeft : kAtOnce)>{});
     if constexpr (kNumber == kCount - 1) is_waiting_ = false;
   }
 
@@ -244,8 +221,15 @@ class Departing {
   }
 
  private:
+  template <int kPiece>
+  __device__ __forceinline__ void write(const Consumer<T>& consumer, unsigned char* buffer) const {
+    constexpr int kFrom =
+        Pieces::down(kPiece) * T::kSums / 2 + Pieces::across(kPiece) * Pieces::kFullWidth / 4;
+    write_pairs<f16, Pieces::width(kPiece)>(pairs_ + kFrom, consumer.warp, consumer.lane, buffer);
+  }
+
   const Fp8GemmParams& params_;
-  uint32_t pairs_[T::kThreadSums / 2];
+  uint32_t pairs_[kDefers<T> ? T::kThreadSums / 2 : 1];
   int row_tile_ = 0, col_tile_ = 0;
   bool is_waiting_ = false;
 };

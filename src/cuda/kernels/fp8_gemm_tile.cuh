@@ -36,8 +36,9 @@ struct Tile {
   static constexpr int kStageBytes = kRowBytes + kColBytes;
   // A piece of the result: 64 rows of 128 bytes; swapped, kCols rows of 64 f32 at most.
   static constexpr int kBufferBytes = kSwapped ? kCols * 256 : 64 * 128;
-  // Factors of rows or, swapped, of columns, for one block of k.
-  static constexpr int kScaleSlots = kBlockScales ? (kSwapped ? 4 : 2) : 0;
+  // Factors of rows or, swapped, of columns, for one block of k. Four blocks are fetched at once:
+  // who brings them is two such fetches ahead where there is room.
+  static constexpr int kScaleSlots = kBlockScales ? (kRows > 128 ? 2 : 8) : 0;
   static constexpr int kScales = kSwapped ? kCols : kRows;
   // Two columns' scales, then their biases, so that one load brings what a thread needs.
   static constexpr bool kPairsTerms = !kSwapped && !kBlockScales;

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "cuda/config/fp8_gemm.h"
+#include "cuda/launch/division.h"
 #include "cuda/launch/tensor_map.h"
 
 namespace nrd::cuda {
@@ -39,7 +40,9 @@ struct Fp8GemmParams {
   int32_t cluster = 1;
   Fp8Share share = Fp8Share::kNothing;
   int32_t span_rows = 0, span_cols = 0;  // the grid of spans
+  // Walked in bands of `raster` rows; the last band may be lower.
   int32_t raster = 8;
+  Division band_spans, band_height, last_height;
   // Clusters take whole spans in turn for `whole_rounds` rounds. The k blocks of the spans that
   // are left are dealt out evenly: units_each to every cluster, one more to the first units_extra.
   int32_t clusters = 1, whole_rounds = 0, units_each = 0, units_extra = 0;

@@ -168,6 +168,10 @@ void set_grid(const Fp8GemmGrid& grid, const Fp8GemmConfig& config, void* worksp
   params.span_rows = grid.span_rows;
   params.span_cols = grid.span_cols;
   params.raster = config.raster;
+  params.band_spans = Division(static_cast<uint32_t>(config.raster * grid.span_cols));
+  params.band_height = Division(static_cast<uint32_t>(config.raster));
+  const int left = grid.span_rows % config.raster;
+  params.last_height = Division(static_cast<uint32_t>(left ? left : config.raster));
   params.clusters = grid.clusters;
   params.whole_rounds = grid.whole_rounds;
   params.units_each = grid.units_each;

@@ -31,6 +31,14 @@ __device__ __forceinline__ int kept_here(int value) {
   return value;
 }
 
+// The same for values that products of tensor cores go to: what reads them stays where it is
+// written, behind the wait for these products and in front of the next ones.
+template <int kCount>
+__device__ __forceinline__ void keep_here(float (&values)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; i++) asm volatile("" : "+f"(values[i])::"memory");
+}
+
 // Waits until `threads` threads (a multiple of 32) of the block have come to barrier `id` (1..15;
 // 0 is __syncthreads). Orders their accesses to memory.
 __device__ __forceinline__ void named_barrier_sync(int id, int threads) {

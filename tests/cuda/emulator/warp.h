@@ -12,6 +12,8 @@ inline bool elect_one() {
 }
 
 inline int kept_here(int value) { return value; }
+template <int kCount>
+void keep_here(float (&)[kCount]) {}
 
 inline void named_barrier_sync(int id, int threads) { emulator::block_barrier(id, threads); }
 

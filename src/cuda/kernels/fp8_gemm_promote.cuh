@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// src/cuda/kernels/fp8_gemm_promote.cuh: the loop over k where sums are promoted.
+//
+// A second set of registers takes the products of one piece of 64 rows and one block of k, and is
+// added up in f32 in the order of k; meanwhile the other warpgroup's products run.
+#pragma once
+
+#include "cuda/kernels/fp8_gemm_sums.cuh"
+
+namespace nrd::cuda::NRD_CUDA_TARGET {
+
+template <class T>
+class PromotedSums {
+ public:
+  float sums[T::kPieces][T::kSums];
+
+  __device__ __forceinline__ void begin(const Consumer<T>&) {}
+
+  // What departs leaves under the products of the first blocks.
+  template <class Departing>
+  __device__ __forceinline__ void run(Consumer<T>& consumer, const Work& work, bool,
+                                      Departing& departing) {
+#pragma unroll
+    for (int piece = 0; piece < T::kPieces; piece++)
+#pragma unroll
+      for (int i = 0; i < T::kSums; i++) sums[piece][i] = 0.0f;
+    const int count = work.k_end - work.k_begin;
+    [&]<int... kBlock>(std::integer_sequence<int, kBlock...>) {
+      [[maybe_unused]] auto block = [&]<int kb>() {
+        auto send = [&] { departing.template send<kb>(consumer); };
+        kb < count ? add_block(consumer, send) : send();
+      };
+      (block.template operator()<kBlock>(), ...);
+    }
+    (std::make_integer_sequence<int, Departing::kCount>{});
+    for (int kb = Departing::kCount; kb < count; kb++) add_block(consumer, [] {});
+  }
+
+  template <class Finish>
+  __device__ __forceinline__ void end(Consumer<T>&, bool, Finish finish) {
+    finish();
+  }
+
+ private:
+  // One block of k; `meanwhile` runs under its products.
+  template <class Meanwhile>
+  __device__ __forceinline__ void add_block(Consumer<T>& consumer, Meanwhile meanwhile) {
+    float2 scales[T::kPieces];
+    consumer.wait_full();
+    add_piece<0>(consumer, scales, [&] {
+      meanwhile();
+      if constexpr (T::kBlockScales) {
+        mbarrier_wait(consumer.shared.scales_full(consumer.scale_ring.slot),
+                      consumer.scale_ring.parity, "consumer of scales", consumer.scale_ring.slot);
+        if constexpr (!T::kSwapped) take_scales(consumer, scales);
+      }
+    });
+    if constexpr (T::kPieces == 2) add_piece<1>(consumer, scales, [] {});
+    if constexpr (T::kBlockScales && T::kSwapped) release_scales(consumer);
+    consumer.ring.next();
+  }
+
+  template <int kPiece, class Meanwhile>
+  __device__ __forceinline__ void add_piece(Consumer<T>& consumer,
+                                            const float2 (&scales)[T::kPieces],
+                                            Meanwhile meanwhile) {
+    float products[T::kSums];
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < kSteps; step++)
+      consumer.template issue<kPiece, 0, T::kCols>(products, step, step > 0);
+    wgmma_commit();
+    meanwhile();
+    wgmma_wait<0>();
+    if constexpr (kPiece == T::kPieces - 1) consumer.release(consumer.ring.slot);
+    float(&to)[T::kSums] = sums[kPiece];
+    if constexpr (!T::kBlockScales) {
+#pragma unroll
+      for (int i = 0; i < T::kSums; i++) to[i] += products[i];
+    } else if constexpr (T::kSwapped) {
+      add_scaled(consumer, products, to);
+    } else {
+#pragma unroll
+      for (int i = 0; i < T::kSums; i++)
+        to[i] = fmaf(products[i], i % 4 < 2 ? scales[kPiece].x : scales[kPiece].y, to[i]);
+    }
+  }
+
+  // The factors of a block of k, of the thread's row of each piece and of row + 8, while the
+  // products run: then only the sums are left to do.
+  __device__ __forceinline__ static void take_scales(Consumer<T>& consumer,
+                                                     float2 (&scales)[T::kPieces]) {
+    const float* from = consumer.shared.block_scale(consumer.scale_ring.slot);
+#pragma unroll
+    for (int piece = 0; piece < T::kPieces; piece++) {
+      const int row = consumer.row_of(piece);
+      scales[piece] = make_float2(from[row], from[row + 8]);
+    }
+    release_scales(consumer);
+  }
+
+  __device__ __forceinline__ static void release_scales(Consumer<T>& consumer) {
+    __syncwarp();
+    if (consumer.lane == 0) mbarrier_arrive(consumer.shared.scales_empty(consumer.scale_ring.slot));
+    consumer.scale_ring.next();
+  }
+
+  // Swapped, the factors are the columns'.
+  __device__ __forceinline__ static void add_scaled(const Consumer<T>& consumer,
+                                                    const float (&products)[T::kSums],
+                                                    float (&sums)[T::kSums]) {
+    const float* scales = consumer.shared.block_scale(consumer.scale_ring.slot);
+#pragma unroll
+    for (int j = 0; j < T::kCols / 8; j++) {
+      const float2 s = *reinterpret_cast<const float2*>(scales + 8 * j + 2 * (consumer.lane % 4));
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        sums[4 * j + i] = fmaf(products[4 * j + i], i % 2 ? s.y : s.x, sums[4 * j + i]);
+    }
+  }
+};
+
+// Wide: the halves of the columns have a set each, and one is added up while the other's products
+// run. Those of the next tile's first block are issued before the sums are stored.
+template <class T>
+class PairedSums {
+ public:
+  float sums[T::kPieces][T::kSums];
+
+  // Of the first block.
+  __device__ __forceinline__ void begin(Consumer<T>& consumer) {
+    consumer.wait_full();
+    issue<0>(consumer);
+    issue<1>(consumer);
+  }
+
+  // At the end the first products of the next tile are under way. Nothing departs.
+  template <class Departing>
+  __device__ __forceinline__ void run(Consumer<T>& consumer, const Work& work, bool has_next,
+                                      Departing&) {
+    static_assert(Departing::kCount == 0 && T::kPieces == 1 && !T::kBlockScales);
+#pragma unroll
+    for (int i = 0; i < T::kSums; i++) sums[0][i] = 0.0f;
+    const int count = work.k_end - work.k_begin;
+    int kb = 0;
+    for (; kb + kAtOnce <= count; kb += kAtOnce)
+      add_blocks<kAtOnce>(consumer, has_next || kb + kAtOnce < count);
+    if (count - kb >= kAtOnce / 2) {
+      kb += kAtOnce / 2;
+      add_blocks<kAtOnce / 2>(consumer, has_next || kb < count);
+    }
+    for (; kb < count; kb++) add_blocks<1>(consumer, has_next || kb + 1 < count);
+  }
+
+  template <class Finish>
+  __device__ __forceinline__ void end(Consumer<T>&, bool, Finish finish) {
+    finish();
+  }
+
+ private:
+  static constexpr int kCols = T::kCols / 2, kHalf = kCols / 2;
+  // The compiler takes waits for all products but the last in code without branches alone: the
+  // first wait of so many blocks is for all.
+  static constexpr int kAtOnce = 8;
+
+  template <int kSet>
+  __device__ __forceinline__ void issue(const Consumer<T>& consumer) {
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < kSteps; step++)
+      consumer.template issue<0, kSet * kCols, kCols>(products_[kSet], step, step > 0);
+    wgmma_commit();
+  }
+
+  // Blocks of which the first has its products under way; then those of the next one are. Where
+  // none follows they are for nobody: the compiler would wait for products that are under way on
+  // one of two ways to the same place.
+  template <int kBlocks>
+  __device__ __forceinline__ void add_blocks(Consumer<T>& consumer, bool has_next) {
+    add_block<true>(consumer, has_next || kBlocks > 1);
+#pragma unroll
+    for (int i = 1; i < kBlocks; i++) add_block<false>(consumer, has_next || i + 1 < kBlocks);
+  }
+
+  template <bool kIsFirst>
+  __device__ __forceinline__ void add_block(Consumer<T>& consumer, bool has_next) {
+    const int slot = consumer.ring.slot;
+    wgmma_wait<kIsFirst ? 0 : 1>();
+    add<0>();
+    consumer.ring.next();
+    if (has_next) consumer.wait_full();
+    issue<0>(consumer);
+    wgmma_wait<1>();
+    consumer.release(slot);
+    add<1>();
+    issue<1>(consumer);
+  }
+
+  template <int kSet>
+  __device__ __forceinline__ void add() {
+    keep_here(products_[kSet]);
+#pragma unroll
+    for (int i = 0; i < kHalf; i++) sums[0][kSet * kHalf + i] += products_[kSet][i];
+    keep_here(sums[0]);
+  }
+
+  float products_[2][kHalf];
+};
+
+template <class T>
+using Sums =
+    std::conditional_t<T::kernel.sums == Fp8Sums::kFast, FastSums<T>,
+                       std::conditional_t<has_two_sets(T::kernel), PairedSums<T>, PromotedSums<T>>>;
+
+}  // namespace nrd::cuda::NRD_CUDA_TARGET
