@@ -5,6 +5,7 @@
 #include "cuda/config/fp8_gemm_kernels.h"
 #include "cuda/launch/fp8_gemm_params.h"
 #include "cuda/ptx/cluster.cuh"
+#include "cuda/ptx/grid.cuh"
 #include "cuda/ptx/tma.cuh"
 #include "cuda/ptx/warp.cuh"
 #include "cuda/ptx/wgmma.cuh"

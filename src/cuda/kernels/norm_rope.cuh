@@ -17,6 +17,7 @@
 #include "cuda/kernels/row_angles.cuh"
 #include "cuda/kernels/row_slots.cuh"
 #include "cuda/launch/launch.cuh"
+#include "cuda/ptx/grid.cuh"
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
@@ -279,6 +280,9 @@ __global__ void __maxnreg__((kRegisters<T, W, C, Plan>)) norm_rope_kernel(const 
   float* exchange = shared_memory<float>();
   NormRope<T, W, C, Plan> work(p, slots);
 
+  // Blocks of the next launch come in where blocks of this one have ended.
+  allow_next_kernel();
+  wait_for_previous_kernel();
   const uint32_t position = kTurns ? load_position(p.tables, place) : 0;
   Packets x, residual;
   work.load_row(x, place);
@@ -303,6 +307,7 @@ cudaError_t launch_norm_rope(const NormRopeParams& p, Stream stream) {
                 {.grid = p.blocks,
                  .block = threads,
                  .shared_bytes = 2 * threads * sizeof(float),
+                 .overlaps = kCanOverlap,
                  .stream = stream},
                 p);
 }

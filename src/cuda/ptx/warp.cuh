@@ -59,16 +59,5 @@ __device__ __forceinline__ void registers_request() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
 }
 
-// With LaunchShape::overlaps: waits until the kernels in front have ended and their writes are
-// seen. Nothing that they wrote may be read before, nothing that they read may be written.
-__device__ __forceinline__ void wait_for_previous_kernel() {
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-
-// The kernel behind may start as soon as every block has called this or ended.
-__device__ __forceinline__ void allow_next_kernel() {
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-
 }  // namespace nrd::cuda::NRD_CUDA_TARGET
 #endif

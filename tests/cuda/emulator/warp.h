@@ -17,7 +17,7 @@ void keep_here(float (&)[kCount]) {}
 
 inline void named_barrier_sync(int id, int threads) { emulator::block_barrier(id, threads); }
 
-// Registers are not counted, and launches run one after the other.
+// Registers are not counted.
 template <int kCount>
 inline void registers_release() {
   static_assert(kCount >= 24 && kCount <= 256 && kCount % 8 == 0);
@@ -26,7 +26,5 @@ template <int kCount>
 inline void registers_request() {
   static_assert(kCount >= 24 && kCount <= 256 && kCount % 8 == 0);
 }
-inline void wait_for_previous_kernel() {}
-inline void allow_next_kernel() {}
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET
