@@ -22,7 +22,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 DEFAULT_CASES = ["gpu_rmsnorm_rope.txt", "gpu_decode.txt", "gpu_fp8_quantize.txt"]
 ROUNDS, SLICE_S = 10, 0.02
-BATCH_US, REPLAYED_US = 250.0, 100.0
+BATCH_US, REPLAYED_US = 1000.0, 1000.0
 MOST_CALLS, MOST_SETS = 256, 8192
 DTYPE_BYTES = {"f32": 4, "bf16": 2, "f16": 2, "f8e4m3": 1}
 OURS = "cuda_ctypes"
