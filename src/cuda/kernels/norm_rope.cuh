@@ -273,6 +273,9 @@ __global__ void __maxnreg__((kRegisters<T, W, C, Plan>)) norm_rope_kernel(const 
   constexpr int kPacket = kPerVector<T>;
   using Packets = SlotPackets<T, kPacket, Plan::items, Plan::packets>;
   constexpr bool kTurns = Plan::turn != Turn::kNone;
+  // Blocks of the next launch come in where blocks of this one have ended.
+  allow_next_kernel();
+  wait_for_previous_kernel();
   const uint32_t row = blockIdx.x * p.steps.rows_per_block + (threadIdx.x >> p.steps.thread_bits);
   const bool is_row = row < p.steps.rows;  // threads of a block stay together
   const RowPlace place = RowPlace::of(p.steps.inner, min(row, p.steps.rows - 1));
@@ -280,9 +283,6 @@ __global__ void __maxnreg__((kRegisters<T, W, C, Plan>)) norm_rope_kernel(const 
   float* exchange = shared_memory<float>();
   NormRope<T, W, C, Plan> work(p, slots);
 
-  // Blocks of the next launch come in where blocks of this one have ended.
-  allow_next_kernel();
-  wait_for_previous_kernel();
   const uint32_t position = kTurns ? load_position(p.tables, place) : 0;
   Packets x, residual;
   work.load_row(x, place);
