@@ -163,17 +163,14 @@ constexpr bool kDefers = defers_store(T::kernel);
 // Rounded results of the tile before, on their way out in steps, each under the products of a block
 // of k: one writes pieces to their buffers, in the next, when shared memory has them, TMA takes
 // them. Together they would last longer than a block. Fast sums need the next stages so soon that
-// what leaves at once delays them: a piece at a time, and in one step where a block of k is short
-// (128 x 128 took 3 % longer in two).
+// what leaves at once delays them: a piece at a time.
 template <class T>
 class Departing {
  public:
   using Pieces = Cut<T, f16>;  // any type of 16 bits
-  static constexpr bool kIsFast = T::kernel.sums == Fp8Sums::kFast;
-  static constexpr int kAtOnce = kIsFast ? 1 : T::kBuffers;
+  static constexpr int kAtOnce = T::kernel.sums == Fp8Sums::kFast ? 1 : T::kBuffers;
   static constexpr int kBatches = (Pieces::kCount + kAtOnce - 1) / kAtOnce;
-  static constexpr int kStepsEach = kIsFast && T::kThreadSums <= 64 ? 1 : 2;
-  static constexpr int kCount = kDefers<T> ? kStepsEach * kBatches : 0;
+  static constexpr int kCount = kDefers<T> ? 2 * kBatches : 0;
 
   __device__ __forceinline__ explicit Departing(const Fp8GemmParams& params) : params_(params) {}
 
@@ -201,15 +198,14 @@ class Departing {
   __device__ __forceinline__ void send(const Consumer<T>& consumer) {
     if (!is_waiting_) return;
     const Sender<T, f16> sender(params_, consumer, row_tile_, col_tile_);
-    constexpr int kFirst = kNumber / kStepsEach * kAtOnce, kLeft = Pieces::kCount - kFirst;
-    constexpr bool kWrites = kNumber % kStepsEach == 0;
-    constexpr bool kSends = kNumber % kStepsEach == kStepsEach - 1;
+    constexpr int kFirst = kNumber / 2 * kAtOnce, kLeft = Pieces::kCount - kFirst;
     [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
-      if constexpr (kWrites) {
+      if constexpr (kNumber % 2 == 0) {
         sender.template free_buffers<T::kBuffers - kAtOnce>();
         (write<kFirst + kIndex>(consumer, sender.buffer(kFirst + kIndex)), ...);
+      } else {
+        sender.template send<kFirst + kIndex...>();
       }
-      if constexpr (kSends) sender.template send<kFirst + kIndex...>();
     }
     (std::make_integer_sequence<int, (kLeft < kAtOnce ? kLeft : kAtOnce)>{});
     if constexpr (kNumber == kCount - 1) is_waiting_ = false;

@@ -264,7 +264,8 @@ inline constexpr int kRegisters = [] {
   constexpr int kWaiting = Plan::fp8 ? Plan::items * Plan::packets * kPacket : 0;
   constexpr int kMost = kHeld > kWaiting ? kHeld : kWaiting;
   return (kMost + (Plan::items > 2 || kHeld > 48 || Plan::fp8 ? 32 : 24) + (Plan::rounds ? 8 : 0) +
-          (Plan::either ? (Plan::rounds ? 16 : 8) : 0) + 7) /
+          (Plan::either ? (Plan::rounds ? 16 : 8) : 0) + (!Plan::norm && Plan::items > 2 ? 8 : 0) +
+          7) /
          8 * 8;
 }();
 
@@ -273,9 +274,6 @@ __global__ void __maxnreg__((kRegisters<T, W, C, Plan>)) norm_rope_kernel(const 
   constexpr int kPacket = kPerVector<T>;
   using Packets = SlotPackets<T, kPacket, Plan::items, Plan::packets>;
   constexpr bool kTurns = Plan::turn != Turn::kNone;
-  // Blocks of the next launch come in where blocks of this one have ended.
-  allow_next_kernel();
-  wait_for_previous_kernel();
   const uint32_t row = blockIdx.x * p.steps.rows_per_block + (threadIdx.x >> p.steps.thread_bits);
   const bool is_row = row < p.steps.rows;  // threads of a block stay together
   const RowPlace place = RowPlace::of(p.steps.inner, min(row, p.steps.rows - 1));
@@ -283,6 +281,9 @@ __global__ void __maxnreg__((kRegisters<T, W, C, Plan>)) norm_rope_kernel(const 
   float* exchange = shared_memory<float>();
   NormRope<T, W, C, Plan> work(p, slots);
 
+  // Blocks of the next launch come in where blocks of this one have ended.
+  allow_next_kernel();
+  wait_for_previous_kernel();
   const uint32_t position = kTurns ? load_position(p.tables, place) : 0;
   Packets x, residual;
   work.load_row(x, place);
