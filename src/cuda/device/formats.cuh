@@ -66,12 +66,7 @@ __device__ __forceinline__ void widen_pair(uint32_t word, float* out) {
     out[0] = float_of_bits(word << 16);
     out[1] = float_of_bits(word & 0xffff0000u);
   } else {
-    __half2_raw raw;
-    raw.x = static_cast<unsigned short>(word);
-    raw.y = static_cast<unsigned short>(word >> 16);
-    const float2 wide = __half22float2(__half2(raw));
-    out[0] = wide.x;
-    out[1] = wide.y;
+    widen_f16_pair(word, out);
   }
 }
 

@@ -29,4 +29,21 @@ __device__ __forceinline__ uint32_t narrow_pair_saturating(float first, float se
 #endif
 }
 
+// Two f16 to f32, exactly. In words of C++ the halves of the word would first be shifted out of it,
+// which is as much work again.
+__device__ __forceinline__ void widen_f16_pair(uint32_t word, float* out) {
+#ifdef NRD_CUDA_EMULATED
+  __half_raw low, high;
+  low.x = static_cast<unsigned short>(word);
+  high.x = static_cast<unsigned short>(word >> 16);
+  out[0] = __half2float(__half(low));
+  out[1] = __half2float(__half(high));
+#else
+  asm("{\n.reg .b16 low, high;\nmov.b32 {low, high}, %2;\n"
+      "cvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+      : "=f"(out[0]), "=f"(out[1])
+      : "r"(word));
+#endif
+}
+
 }  // namespace nrd::cuda::NRD_CUDA_TARGET
