@@ -38,8 +38,20 @@ TEST(Fp8GemmChoice, KeepsToTheRules) {
     shape.sums = Fp8Sums::kBlock;
     EXPECT_EQ(kernel_of(choose_fp8_gemm(shape)).sums, Fp8Sums::kBlock);
   }
-  EXPECT_TRUE(kernel_of(choose_fp8_gemm({.m = 8, .n = 4096, .k = 4096})).swapped);
-  EXPECT_FALSE(kernel_of(choose_fp8_gemm({.m = 4096, .n = 4096, .k = 4096})).swapped);
+}
+
+// Few tokens stream the weights: one warpgroup has them all, or they are the columns.
+TEST(Fp8GemmChoice, StreamsWeightsForFewRows) {
+  for (int64_t n : {2880, 4096, 5120, 11264, 14336, 201088})
+    for (int64_t m : {1, 8, 16, 33, 64}) {
+      const Fp8GemmShape shape{.m = m, .n = n, .k = 4096};
+      const Fp8Kernel& kernel = kernel_of(choose_fp8_gemm(shape));
+      EXPECT_TRUE(kernel.swapped ? m <= kernel.cols : kernel.rows == 64) << m << " x " << n;
+      EXPECT_EQ(lay_out(choose_fp8_gemm(shape), shape).cut_spans, 0) << m << " x " << n;
+    }
+  EXPECT_EQ(kernel_of(choose_fp8_gemm({.m = 64, .n = 11264, .k = 4096})).cols, 88);
+  EXPECT_TRUE(kernel_of(choose_fp8_gemm({.m = 8, .n = 14336, .k = 4096})).swapped);
+  EXPECT_GT(kernel_of(choose_fp8_gemm({.m = 4096, .n = 4096, .k = 4096})).rows, 64);
 }
 
 }  // namespace

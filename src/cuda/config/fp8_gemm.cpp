@@ -10,18 +10,21 @@ namespace nrd::cuda {
 namespace {
 
 // Of an H200, as measured. Bytes a cycle: L2 gives a multiprocessor 64 and all of them about 8400;
-// memory gives 4.3 TB/s at 1.75 GHz to all, and two thirds of the multiprocessors can take that.
-constexpr double kL2ToOne = 64, kL2ToAll = 8400, kMemoryToOne = 32, kMemoryToAll = 2400;
+// memory gives 4.3 TB/s at 1.75 GHz to all, and 110 of the multiprocessors can take that.
+constexpr double kL2ToOne = 64, kL2ToAll = 8400, kMemoryToOne = 22, kMemoryToAll = 2400;
 constexpr double kSharedRead = 128;
-// Cycles from the launch to the first product.
-constexpr double kStart = 3000;
+// Cycles from the launch to the first product, and of each part of a sum on its way to the others.
+constexpr double kStart = 3000, kHandOver = 3500;
 // Bytes that the products hide still cost power, and so clock.
 constexpr double kTraffic = 0.03;
-// Parts of sums wait for each other, and whole ones have bits that do not depend on the shape.
+// Whole sums have bits that do not depend on the shape: they need to be a little slower to lose.
 // Clusters wait for each other and have never been faster where L2 was not the limit.
-constexpr double kCutting = 1.08, kCluster = 1.05;
-// Fewer rows are the columns of the transposed: rows that a tile has outside c are slow to fetch.
-constexpr int64_t kFewRows = 64;
+constexpr double kCutting = 1.03, kCluster = 1.05;
+// Few rows of c are those of one warpgroup, or one column of tiles of the transposed.
+bool suits(const Fp8Kernel& kernel, int64_t m) {
+  if (kernel.swapped) return m <= kernel.cols;
+  return kernel.rows == 64 ? m <= 128 : m > 64;
+}
 // A part of k that is shorter is not worth its way through memory.
 constexpr int kLeastUnits = 4;
 
@@ -41,30 +44,38 @@ double instruction_cycles(const Fp8Kernel& kernel) {
   return std::max(kernel.cols / 2.0, read);
 }
 
-// What a block of k takes, in times of its products. Where sums are promoted, a warpgroup adds up
-// while the other's products run; narrow ones end before that is done. Memory bounds swapped ones.
+// What products lose to the registers' bandwidth: additions read two registers and write one,
+// multiplications by factors read a third.
 double slowdown(const Fp8Kernel& kernel) {
   if (kernel.sums == Fp8Sums::kFast) return 1.02;
-  if (has_two_sets(kernel)) return 1.03;
-  if (kernel.swapped) return 1.05;
-  const double products = kernel.cols * 2.0;  // of one warpgroup and piece
-  double add = 236 + kernel.cols / 2.0;
-  if (kernel.sums == Fp8Sums::kBlock) add += kernel.rows > 128 ? 100 : 140;
-  return std::max(1.06, (products + add) / (2 * products));
+  if (kernel.sums == Fp8Sums::kPrecise) return 1.03;
+  return kernel.rows == 256 ? 1.09 : 1.16;
+}
+
+// Of a block of k. A warpgroup that promotes adds up when its products have ended, while those of
+// the others run.
+double multiply_cycles(const Fp8Kernel& kernel) {
+  const double piece = 4 * instruction_cycles(kernel);
+  const double all = kernel.rows / 64.0 * piece * slowdown(kernel);
+  if (kernel.sums == Fp8Sums::kFast || has_two_sets(kernel)) return all;
+  const double turn = piece + 150 + kernel.cols / 2.0;
+  return std::max(all, kernel.rows / 64 / consumers_of(kernel.rows) * turn);
 }
 
 // Cycles of a tile that its products do not hide, results of 16 bits.
 double finish_cycles(const Fp8Kernel& kernel) {
   if (kernel.swapped) return 300 + kernel.rows * kernel.cols / 10.0;
   if (has_two_sets(kernel)) return 2800;
-  if (!defers_store(kernel)) return 3800;
+  if (consumers_of(kernel.rows) == 3) return 1700;
+  if (!defers_store(kernel)) return 3000;
   if (kernel.sums != Fp8Sums::kFast) return 1500;
   return has_two_parts(kernel) ? 450 : 1300;
 }
 
 double block_cycles(const Fp8Kernel& kernel, const Fp8GemmConfig& config, const Fp8GemmShape& s) {
-  const double multiply = kernel.rows / 64.0 * 4 * instruction_cycles(kernel) * slowdown(kernel);
-  double rows = kernel.rows, cols = kernel.cols;
+  const double multiply = multiply_cycles(kernel);
+  double rows = static_cast<double>(std::min<int64_t>(kernel.rows, rows_of(kernel, s)));
+  double cols = static_cast<double>(std::min<int64_t>(kernel.cols, cols_of(kernel, s)));
   if (config.share == Fp8Share::kRows) rows /= 2;
   if (config.share == Fp8Share::kCols) cols /= 2;
   const double fill = (rows + cols) * 128 / std::min(kL2ToOne, kL2ToAll / s.multiprocessors);
@@ -158,7 +169,8 @@ double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
     const int units = grid.units_each + (grid.units_extra > 0 ? 1 : 0);
     const double fetch = elements * 4 / std::min(kL2ToOne, kL2ToAll / shape.multiprocessors);
     const double tiles = static_cast<double>(units) / grid.k_blocks;
-    busy += units * block + (tiles + 1) * finish + 2 * fetch;
+    const double parts = 1 + static_cast<double>(grid.k_blocks) / units;
+    busy += units * block + (tiles + 1) * finish + parts * (fetch + kHandOver);
   }
   const double bytes = static_cast<double>((shape.m + shape.n) * shape.k + shape.m * shape.n * 2);
   const double readers = std::min(shape.multiprocessors, grid.clusters * grid.cluster);
@@ -173,7 +185,7 @@ Fp8GemmConfig choose_fp8_gemm(const Fp8GemmShape& shape) {
   Fp8GemmConfig best;
   double least = -1;
   for_each_config(shape, [&](const Fp8GemmConfig& config) {
-    if (kFp8Kernels[config.kernel].swapped != (shape.m <= kFewRows)) return;
+    if (!suits(kFp8Kernels[config.kernel], shape.m)) return;
     const double cycles = estimate_cycles(config, shape);
     if (least < 0 || cycles < least) best = config, least = cycles;
   });

@@ -12,7 +12,7 @@ namespace nrd::cuda {
 // of k. kBlock: every 128 of k, times the scales of the blocks.
 enum class Fp8Sums : int32_t { kFast, kPrecise, kBlock };
 
-// One instantiation. A tile has `rows` x `cols` elements, two warpgroups take half of the rows each
+// One instantiation. A tile has `rows` x `cols` elements; warpgroups take equal parts of the rows,
 // in pieces of 64. Swapped, b (the weights) gives the rows and a (few tokens) the columns.
 struct Fp8Kernel {
   Fp8Sums sums;
@@ -22,15 +22,19 @@ struct Fp8Kernel {
   int buffers;  // pieces of the result that wait for TMA, a warpgroup
 };
 
+// Warpgroups that multiply.
+constexpr int consumers_of(int rows) { return rows % 128 == 0 ? 2 : rows / 64; }
+
 // Whether blocks can share the k of a tile: their sums must fit beside each other's.
 constexpr bool may_cut_k(const Fp8Kernel& kernel) { return kernel.rows * kernel.cols <= 128 * 256; }
 
 // Sums, a second set for promotion and rounded results of 16 bits together fit the registers: they
 // leave under the products of the next tile.
 constexpr bool defers_store(const Fp8Kernel& kernel) {
-  const int piece = kernel.cols / 2, sums = kernel.rows / 128 * piece;
+  const int piece = kernel.cols / 2, sums = kernel.rows / (64 * consumers_of(kernel.rows)) * piece;
   const int promoted = kernel.sums == Fp8Sums::kFast ? 0 : piece;
-  return !kernel.swapped && sums + promoted + sums / 2 <= 200;
+  const int most = consumers_of(kernel.rows) == 3 ? 128 : 200;
+  return !kernel.swapped && sums + promoted + sums / 2 <= most;
 }
 
 // Fast sums that are finished in two parts, and promoted ones with a set of products for each half.

@@ -2,14 +2,16 @@
 // src/cuda/kernels/fp8_gemm.cuh: products of e4m3 codes by Hopper's tensor cores.
 //
 // Work. Blocks stay for the whole launch, one a multiprocessor, alone or in clusters of two, and
-// take tiles of c as fp8_gemm_schedule.cuh says. Of a block's three warpgroups the first brings
-// data: one thread starts the TMA copies of a ring of stages (128 of k each), one warp fetches the
-// vectors of a tile (scales, bias), two more the scales of blocks. The other two multiply: each has
-// half of the tile's rows, in pieces of 64.
+// take tiles of c as fp8_gemm_schedule.cuh says. A block's first warpgroup brings data: one thread
+// starts the TMA copies of a ring of stages (128 of k each), one warp fetches the vectors of a tile
+// (scales, bias), two more the scales of blocks. The others, one to three of them, multiply: each
+// has its part of the tile's rows, in pieces of 64.
 //
-// Registers. 168 a thread at launch; the first warpgroup goes down to 40 (or 24), the others take
-// 232 (240): the f32 sums of the tile (up to 176), where sums are promoted one more set for a
-// piece, and the rounded results of the tile before. Shared memory: fp8_gemm_tile.cuh.
+// Registers. Of three warpgroups each has 168 a thread at launch; the first goes down to 40 (or
+// 24), the others take 232 (240): the f32 sums of the tile (up to 176), where sums are promoted one
+// more set for a piece, and the rounded results of the tile before. Of four, 128 become 32 and 160.
+// Tensor cores keep their sums in registers too, and share their bandwidth with every instruction:
+// a loop over k has as few of them as can be. Shared memory: fp8_gemm_tile.cuh.
 //
 // From tile to tile. What the tensor cores would wait for is done under products: the next tile is
 // found by multiplications instead of divisions (which took 700 cycles), its first products are
@@ -17,9 +19,10 @@
 // results leave under those of its first blocks of k (fp8_gemm_store.cuh).
 //
 // Bound. 8192 operations a clock and multiprocessor. A 128 x 256 tile needs 48 KB a stage of 1024
-// cycles, 47 bytes a cycle; in a cluster of two, one operand in common, 31. Tiles for few tokens
-// are bound by the memory that holds the weights instead: every byte is read once, 100 KB and more
-// are on their way to each multiprocessor.
+// cycles, 47 bytes a cycle; in a cluster of two, one operand in common, 31. Large products run into
+// the power limit, and the clock falls: what costs energy costs time. Tiles for few tokens are
+// bound by the memory that holds the weights instead: every byte is read once, 100 KB and more are
+// on their way to each multiprocessor (more of them only wait for each other).
 //
 // Order of sums. A product of 32 of k is summed by the tensor core. Fast: these are added in the
 // order of k in its accumulator. Precise and block: four of them, then f32 additions in the order
@@ -35,27 +38,34 @@
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
-// Both splits of the 3 x 168 registers of three threads, one of each warpgroup.
+// What a thread of a consumer holds through a tile.
 template <class T>
-constexpr bool kIsTight = T::kThreadSums*(kDefers<T> ? 3 : 2) > 320;
+constexpr int kHeld = T::kThreadSums + (T::kernel.sums == Fp8Sums::kFast ? 0 : T::kSums) +
+                      (kDefers<T> ? T::kThreadSums / 2 : 0);
+// How warpgroups split the registers: two have enough as they are, three have 168 each to give and
+// take, four 128.
 template <class T>
-constexpr int kProducerRegisters = kIsTight<T> ? 24 : 40;
+constexpr bool kIsTight = kHeld<T> > 170 && !T::kBlockScales;
 template <class T>
-constexpr int kConsumerRegisters = kIsTight<T> ? 240 : 232;
+constexpr int kProducerRegisters = T::kConsumers == 3 ? 32
+                                   : kIsTight<T>      ? 24
+                                                      : 40;
+template <class T>
+constexpr int kConsumerRegisters = T::kConsumers == 3 ? 160
+                                   : kIsTight<T>      ? 240
+                                                      : 232;
 constexpr int kWarps = 4;  // of a warpgroup
+template <int kRows>
+constexpr int kThreads = (1 + consumers_of(kRows)) * kGroupThreads;
 
 template <class T>
 __device__ __forceinline__ void init_barriers(Shared<T> shared, int cluster) {
   for (int i = 0; i < T::kStages; i++) {
-    mbarrier_init(shared.full(i), 1);
-    mbarrier_init(shared.empty(i), kConsumers * kWarps * cluster);
+    mbarrier_init(shared.full(i), 1 + T::kFactorWarps);
+    mbarrier_init(shared.empty(i), T::kConsumers * kWarps * cluster);
   }
   mbarrier_init(shared.vectors_full(), 1);
-  mbarrier_init(shared.vectors_empty(), kConsumers * kWarps);
-  for (int i = 0; i < T::kScaleSlots; i++) {
-    mbarrier_init(shared.scales_full(i), 2);
-    mbarrier_init(shared.scales_empty(i), kConsumers * kWarps);
-  }
+  mbarrier_init(shared.vectors_empty(), T::kConsumers * kWarps);
   mbarrier_init_fence();
 }
 
@@ -73,8 +83,8 @@ __device__ __forceinline__ void produce(const Fp8GemmParams& params, Shared<T> s
     __syncwarp();
   } else if (warp == 1) {
     produce_vectors<T>(params, shared, rank, static_cast<int>(threadIdx.x) % 32);
-  } else if constexpr (T::kBlockScales) {
-    ScaleProducer<T>(params, shared, rank, static_cast<int>(threadIdx.x) - 64).run();
+  } else if constexpr (T::kFactorWarps > 0) {
+    FactorProducer<T>(params, shared, rank, static_cast<int>(threadIdx.x) - 64).run();
   }
 }
 
@@ -117,13 +127,13 @@ __device__ __forceinline__ void consume(const Fp8GemmParams& params, Shared<T> s
     turn.next();
   }
   wgmma_wait<0>();
-  departing.send_all(consumer);
+  departing.send_last(consumer);
   if (consumer.warp == 0 && elect_one()) tma_store_wait_read<0>();
 }
 
 // An Fp8Kernel member by member: nvcc takes no struct as the argument of a kernel's template.
 template <Fp8Sums kSums, bool kSwapped, int kRows, int kCols, int kStages, int kBuffers>
-__global__ void __launch_bounds__((1 + kConsumers) * kGroupThreads, 1)
+__global__ void __launch_bounds__(kThreads<kRows>, 1)
     fp8_gemm_kernel(const __grid_constant__ Fp8GemmParams params) {
   using T = Tile<Fp8Kernel{kSums, kSwapped, kRows, kCols, kStages, kBuffers}>;
   const Shared<T> shared{shared_memory()};
@@ -141,10 +151,10 @@ __global__ void __launch_bounds__((1 + kConsumers) * kGroupThreads, 1)
   }
   const int group = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / kGroupThreads, 0);
   if (group == 0) {
-    registers_release<kProducerRegisters<T>>();
+    if constexpr (T::kConsumers > 1) registers_release<kProducerRegisters<T>>();
     produce<T>(params, shared);
   } else {
-    registers_request<kConsumerRegisters<T>>();
+    if constexpr (T::kConsumers > 1) registers_request<kConsumerRegisters<T>>();
     consume<T>(params, shared, group - 1);
   }
   // No block may end while the other still sends to it or counts on its barriers.
@@ -156,7 +166,7 @@ cudaError_t start_fp8_gemm(const Fp8GemmLaunch& call, Stream stream) {
   constexpr Fp8Kernel k = kFp8Kernels[kNumber];
   const LaunchShape shape{
       .grid = {static_cast<unsigned>(call.params.clusters * call.params.cluster), 1, 1},
-      .block = {(1 + kConsumers) * kGroupThreads, 1, 1},
+      .block = {kThreads<k.rows>, 1, 1},
       .shared_bytes = Tile<k>::kSharedBytes,
       .cluster = call.params.cluster,
       .overlaps = call.overlap,

@@ -11,20 +11,19 @@ constexpr int kSteps = kBlockK / kStepBytes;
 
 template <class T>
 struct Consumer {
+  const Fp8GemmParams& params;
   Shared<T> shared;
-  int index;       // of the warpgroup among the consumers
-  int warp, lane;  // of the warpgroup, of the warp
-  int cluster;
-  TileDescriptor rows, cols;  // of stage 0
+  int index;                  // of the warpgroup among the consumers
+  int warp, lane;             // of the warpgroup, of the warp
+  TileDescriptor rows, cols;  // of the stage: to find them anew would delay its products
   Ring<T::kStages> ring;
-  Ring<T::kScaleSlots ? T::kScaleSlots : 1> scale_ring;
 
-  __device__ __forceinline__ Consumer(Shared<T> memory, int consumer, const Fp8GemmParams& params)
-      : shared(memory),
+  __device__ __forceinline__ Consumer(Shared<T> memory, int consumer, const Fp8GemmParams& from)
+      : params(from),
+        shared(memory),
         index(consumer),
         warp(__shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32 % 4, 0)),
         lane(static_cast<int>(threadIdx.x) % 32),
-        cluster(params.cluster),
         rows(describe_tile(memory.row_tile(0) + consumer * T::kPieces * 64 * kBlockK)),
         cols(describe_tile(memory.col_tile(0))) {}
 
@@ -37,9 +36,18 @@ struct Consumer {
     mbarrier_wait(shared.full(ring.slot), ring.parity, "consumer", ring.slot);
   }
 
-  // Tells every block that fills this slot; one arrival a warp and block.
+  // To the next stage.
+  __device__ __forceinline__ void advance_ring() {
+    ring.next();
+    constexpr int kBack = 1 - T::kStages;
+    rows = advance(rows, ring.slot == 0 ? kBack * T::kRowBytes : T::kRowBytes);
+    cols = advance(cols, ring.slot == 0 ? kBack * T::kColBytes : T::kColBytes);
+  }
+
+  // Tells every block that fills this slot; one arrival a warp and block. All threads of the warp
+  // have read it: who has issued products since has waited for them.
   __device__ __forceinline__ void release(int slot) const {
-    if (lane < cluster) mbarrier_arrive_at(shared.empty(slot), lane);
+    if (lane < params.cluster) mbarrier_arrive_at(shared.empty(slot), lane);
   }
 
   // One step of k: kCount columns from kFirst on of a piece.
@@ -47,8 +55,8 @@ struct Consumer {
   __device__ __forceinline__ void issue(float (&sums)[kCount / 2], int step,
                                         bool accumulate) const {
     const int at = step * kStepBytes;
-    wgmma_e4m3<kCount>(sums, advance(rows, ring.slot * T::kRowBytes + kPiece * 64 * kBlockK + at),
-                       advance(cols, ring.slot * T::kColBytes + kFirst * kBlockK + at), accumulate);
+    wgmma_e4m3<kCount>(sums, advance(rows, kPiece * 64 * kBlockK + at),
+                       advance(cols, kFirst * kBlockK + at), accumulate);
   }
 };
 

@@ -46,7 +46,7 @@ class Parts {
   // True where `sums` now holds the whole tile.
   __device__ __forceinline__ bool gather(float (&sums)[T::kPieces][T::kSums]) {
     if (!kMayCut<T> || work_.parts == 1) return true;
-    uint64_t* counter = params_.counters + work_.cut_tile * kConsumers + consumer_.index;
+    uint64_t* counter = params_.counters + work_.cut_tile * T::kConsumers + consumer_.index;
     const auto all = static_cast<uint64_t>(work_.parts);
     const bool is_first_thread = consumer_.warp == 0 && consumer_.lane == 0;
     int first = 1;  // of the parts that lie in memory
@@ -85,7 +85,7 @@ class Parts {
     const int64_t slot = 2 * block + (part == 0 ? 1 : 0);
     const int thread = consumer_.warp * 32 + consumer_.lane;
     return reinterpret_cast<float4*>(params_.partials) +
-           (slot * kConsumers + consumer_.index) * kPackets * kGroupThreads + thread;
+           (slot * T::kConsumers + consumer_.index) * kPackets * kGroupThreads + thread;
   }
 
   __device__ __forceinline__ void store(const float (&sums)[T::kPieces][T::kSums]) const {

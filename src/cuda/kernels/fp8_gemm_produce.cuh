@@ -40,7 +40,7 @@ class TileProducer {
           ahead--;
         } else {
           mbarrier_wait(shared_.empty(ring_.slot), ring_.parity ^ 1, "producer", ring_.slot);
-          mbarrier_arrive_expect(shared_.full(ring_.slot), T::kStageBytes);
+          mbarrier_arrive_expect(shared_.full(ring_.slot), params_.stage_bytes);
           load_weights(work, kb, ring_.slot);
         }
         load_tokens(work, kb, ring_.slot);
@@ -54,22 +54,28 @@ class TileProducer {
     if (!params_.early_codes) return 0;
     const int count = min(T::kStages, work.k_end - work.k_begin);
     for (int i = 0; i < count; i++) {
-      mbarrier_arrive_expect(shared_.full(i), T::kStageBytes);
+      mbarrier_arrive_expect(shared_.full(i), params_.stage_bytes);
       load_weights(work, work.k_begin + i, i);
     }
     return count;
   }
 
   // Weights that a single row of tiles reads once should not push the few tokens out of L2.
+  __device__ __forceinline__ L2Keep keep_weights() const {
+    return params_.weights_once ? L2Keep::kFirstOut : L2Keep::kNormal;
+  }
+  __device__ __forceinline__ L2Keep keep_tokens() const {
+    return params_.weights_once ? L2Keep::kLastOut : L2Keep::kNormal;
+  }
   __device__ __forceinline__ void load_rows(const Work& work, int kb, int slot) {
     load_tile<T::kRows>(shared_.row_tile(slot), &params_.row_codes, shared_.full(slot),
                         kb * kBlockK, work.row_tile * T::kRows, params_.share == Fp8Share::kRows,
-                        rank_, T::kSwapped ? L2Keep::kFirstOut : L2Keep::kNormal);
+                        rank_, T::kSwapped ? keep_weights() : keep_tokens());
   }
   __device__ __forceinline__ void load_cols(const Work& work, int kb, int slot) {
     load_tile<T::kCols>(shared_.col_tile(slot), &params_.col_codes, shared_.full(slot),
                         kb * kBlockK, work.col_tile * T::kCols, params_.share == Fp8Share::kCols,
-                        rank_, T::kSwapped ? L2Keep::kLastOut : L2Keep::kNormal);
+                        rank_, T::kSwapped ? keep_tokens() : keep_weights());
   }
   __device__ __forceinline__ void load_weights(const Work& work, int kb, int slot) {
     T::kSwapped ? load_rows(work, kb, slot) : load_cols(work, kb, slot);
@@ -131,35 +137,36 @@ __device__ __forceinline__ void produce_vectors(const Fp8GemmParams& params, Sha
 // side by one load: rows of few scales each would otherwise cost a sector a scale. They are on
 // their way while the ring is still full.
 template <class T>
-class ScaleProducer {
+class FactorProducer {
  public:
-  __device__ __forceinline__ ScaleProducer(const Fp8GemmParams& params, Shared<T> shared, int rank,
-                                           int thread)
+  __device__ __forceinline__ FactorProducer(const Fp8GemmParams& params, Shared<T> shared, int rank,
+                                            int thread)
       : params_(params), shared_(shared), rank_(rank), thread_(thread) {}
 
   __device__ __forceinline__ void run() {
     wait_for_previous_kernel();
     Schedule schedule(params_, rank_);
-    Ring<T::kScaleSlots> ring;
+    Ring<T::kStages> ring;
     Work work;
     while (schedule.next(work)) {
       begin(work);
       for (int kb = work.k_begin; kb < work.k_end; kb++) {
         if (kb == work.k_begin || kb % kAtOnce == 0) fetch(kb / kAtOnce * kAtOnce);
-        mbarrier_wait(shared_.scales_empty(ring.slot), ring.parity ^ 1, "scales", ring.slot);
+        mbarrier_wait(shared_.empty(ring.slot), ring.parity ^ 1, "factors", ring.slot);
 #pragma unroll
         for (int i = 0; i < kEach; i++)
-          if (place(i) < T::kScales)
-            shared_.block_scale(ring.slot)[place(i)] = pick(own_[i], kb) * pick(common_, kb);
+          if (place(i) < T::kFactors)
+            shared_.factors(ring.slot)[place(i)] = pick(own_[i], kb) * pick(common_, kb);
         __syncwarp();
-        if (thread_ % 32 == 0) mbarrier_arrive(shared_.scales_full(ring.slot));
+        if (thread_ % 32 == 0) mbarrier_arrive(shared_.full(ring.slot));
         ring.next();
       }
     }
   }
 
  private:
-  static constexpr int kThreads = 64, kEach = (T::kScales + kThreads - 1) / kThreads;
+  static constexpr int kThreads = 32 * T::kFactorWarps;
+  static constexpr int kEach = (T::kFactors + kThreads - 1) / kThreads;
   static constexpr int kAtOnce = 4;
 
   __device__ __forceinline__ int place(int i) const { return thread_ + i * kThreads; }
@@ -174,7 +181,7 @@ class ScaleProducer {
         params_.col_scale + (T::kSwapped ? col : col / 128) * params_.col_scale_step;
     own_scales_ = T::kSwapped ? cols : rows;
     common_scales_ = T::kSwapped ? rows : cols;
-    count_ = min(T::kScales, T::kSwapped ? params_.cols - col : params_.rows - row);
+    count_ = min(T::kFactors, T::kSwapped ? params_.cols - col : params_.rows - row);
   }
 
   __device__ __forceinline__ void fetch(int kb) {

@@ -2,9 +2,12 @@
 // src/cuda/kernels/fp8_gemm_promote.cuh: the loop over k where sums are promoted.
 //
 // A second set of registers takes the products of one piece of 64 rows and one block of k, and is
-// added up in f32 in the order of k; meanwhile the other warpgroup's products run.
+// added up in f32 in the order of k; meanwhile the products of other warpgroups run. They last as
+// long as a warpgroup may take from the end of its products to the next ones: what need not happen
+// there happens under products.
 #pragma once
 
+#include "cuda/kernels/fp8_gemm_factors.cuh"
 #include "cuda/kernels/fp8_gemm_sums.cuh"
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
@@ -14,26 +17,31 @@ class PromotedSums {
  public:
   float sums[T::kPieces][T::kSums];
 
-  __device__ __forceinline__ void begin(const Consumer<T>&) {}
+  // The first stage of a tile is there.
+  __device__ __forceinline__ void begin(const Consumer<T>& consumer) { consumer.wait_full(); }
 
   // What departs leaves under the products of the first blocks.
   template <class Departing>
-  __device__ __forceinline__ void run(Consumer<T>& consumer, const Work& work, bool,
+  __device__ __forceinline__ void run(Consumer<T>& consumer, const Work& work, bool has_next,
                                       Departing& departing) {
 #pragma unroll
     for (int piece = 0; piece < T::kPieces; piece++)
 #pragma unroll
       for (int i = 0; i < T::kSums; i++) sums[piece][i] = 0.0f;
     const int count = work.k_end - work.k_begin;
+    before_ = kNone;
     [&]<int... kBlock>(std::integer_sequence<int, kBlock...>) {
       [[maybe_unused]] auto block = [&]<int kb>() {
         auto send = [&] { departing.template send<kb>(consumer); };
-        kb < count ? add_block(consumer, send) : send();
+        kb < count ? add_block(consumer, has_next || kb + 1 < count, send) : send();
       };
       (block.template operator()<kBlock>(), ...);
     }
     (std::make_integer_sequence<int, Departing::kCount>{});
-    for (int kb = Departing::kCount; kb < count; kb++) add_block(consumer, [] {});
+    for (int kb = Departing::kCount; kb < count; kb++)
+      add_block(consumer, has_next || kb + 1 < count, [] {});
+    if constexpr (T::kFactors > 0) __syncwarp();  // no products follow that would wait for all
+    consumer.release(before_);
   }
 
   template <class Finish>
@@ -42,28 +50,29 @@ class PromotedSums {
   }
 
  private:
-  // One block of k; `meanwhile` runs under its products.
+  static constexpr int kNone = -1;
+
+  // One block of k, whose stage is there. Under its products: the stage before is given back,
+  // `meanwhile` runs, the next stage is waited for.
   template <class Meanwhile>
-  __device__ __forceinline__ void add_block(Consumer<T>& consumer, Meanwhile meanwhile) {
-    float2 scales[T::kPieces];
-    consumer.wait_full();
-    add_piece<0>(consumer, scales, [&] {
+  __device__ __forceinline__ void add_block(Consumer<T>& consumer, bool has_next,
+                                            Meanwhile meanwhile) {
+    auto wait_for_next = [&] {
+      before_ = consumer.ring.slot;
+      consumer.advance_ring();
+      if (has_next) consumer.wait_full();
+    };
+    add_piece<0>(consumer, [&] {
+      if (before_ != kNone) consumer.release(before_);
       meanwhile();
-      if constexpr (T::kBlockScales) {
-        mbarrier_wait(consumer.shared.scales_full(consumer.scale_ring.slot),
-                      consumer.scale_ring.parity, "consumer of scales", consumer.scale_ring.slot);
-        if constexpr (!T::kSwapped) take_scales(consumer, scales);
-      }
+      factors_.take(consumer);
+      if constexpr (T::kPieces == 1) wait_for_next();
     });
-    if constexpr (T::kPieces == 2) add_piece<1>(consumer, scales, [] {});
-    if constexpr (T::kBlockScales && T::kSwapped) release_scales(consumer);
-    consumer.ring.next();
+    if constexpr (T::kPieces == 2) add_piece<1>(consumer, wait_for_next);
   }
 
   template <int kPiece, class Meanwhile>
-  __device__ __forceinline__ void add_piece(Consumer<T>& consumer,
-                                            const float2 (&scales)[T::kPieces],
-                                            Meanwhile meanwhile) {
+  __device__ __forceinline__ void add_piece(Consumer<T>& consumer, Meanwhile meanwhile) {
     float products[T::kSums];
     wgmma_fence();
 #pragma unroll
@@ -72,52 +81,13 @@ class PromotedSums {
     wgmma_commit();
     meanwhile();
     wgmma_wait<0>();
-    if constexpr (kPiece == T::kPieces - 1) consumer.release(consumer.ring.slot);
     float(&to)[T::kSums] = sums[kPiece];
-    if constexpr (!T::kBlockScales) {
 #pragma unroll
-      for (int i = 0; i < T::kSums; i++) to[i] += products[i];
-    } else if constexpr (T::kSwapped) {
-      add_scaled(consumer, products, to);
-    } else {
-#pragma unroll
-      for (int i = 0; i < T::kSums; i++)
-        to[i] = fmaf(products[i], i % 4 < 2 ? scales[kPiece].x : scales[kPiece].y, to[i]);
-    }
+    for (int i = 0; i < T::kSums; i++) to[i] = factors_.template add<kPiece>(i, products[i], to[i]);
   }
 
-  // The factors of a block of k, of the thread's row of each piece and of row + 8, while the
-  // products run: then only the sums are left to do.
-  __device__ __forceinline__ static void take_scales(Consumer<T>& consumer,
-                                                     float2 (&scales)[T::kPieces]) {
-    const float* from = consumer.shared.block_scale(consumer.scale_ring.slot);
-#pragma unroll
-    for (int piece = 0; piece < T::kPieces; piece++) {
-      const int row = consumer.row_of(piece);
-      scales[piece] = make_float2(from[row], from[row + 8]);
-    }
-    release_scales(consumer);
-  }
-
-  __device__ __forceinline__ static void release_scales(Consumer<T>& consumer) {
-    __syncwarp();
-    if (consumer.lane == 0) mbarrier_arrive(consumer.shared.scales_empty(consumer.scale_ring.slot));
-    consumer.scale_ring.next();
-  }
-
-  // Swapped, the factors are the columns'.
-  __device__ __forceinline__ static void add_scaled(const Consumer<T>& consumer,
-                                                    const float (&products)[T::kSums],
-                                                    float (&sums)[T::kSums]) {
-    const float* scales = consumer.shared.block_scale(consumer.scale_ring.slot);
-#pragma unroll
-    for (int j = 0; j < T::kCols / 8; j++) {
-      const float2 s = *reinterpret_cast<const float2*>(scales + 8 * j + 2 * (consumer.lane % 4));
-#pragma unroll
-      for (int i = 0; i < 4; i++)
-        sums[4 * j + i] = fmaf(products[4 * j + i], i % 2 ? s.y : s.x, sums[4 * j + i]);
-    }
-  }
+  Factors<T> factors_;
+  int before_;  // the stage of the block before
 };
 
 // Wide: the halves of the columns have a set each, and one is added up while the other's products
@@ -187,7 +157,7 @@ class PairedSums {
     const int slot = consumer.ring.slot;
     wgmma_wait<kIsFirst ? 0 : 1>();
     add<0>();
-    consumer.ring.next();
+    consumer.advance_ring();
     if (has_next) consumer.wait_full();
     issue<0>(consumer);
     wgmma_wait<1>();

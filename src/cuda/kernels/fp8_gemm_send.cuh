@@ -71,12 +71,18 @@ class Sender {
   // Sends pieces that all threads have written to their buffers.
   template <int... kNumber>
   __device__ __forceinline__ void send() const {
+    send_from<kNumber...>([&](int number) { return buffer(number); });
+  }
+
+  // The same from where place(number) says.
+  template <int... kNumber, class Place>
+  __device__ __forceinline__ void send_from(Place place) const {
     fence_async_shared();
     meet();
     if (params_.store_by_threads) {
-      (copy<kNumber>(buffer(kNumber)), ...);
+      (copy<kNumber>(place(kNumber)), ...);
     } else if (is_sender()) {
-      ((start<kNumber>(buffer(kNumber)), tma_store_commit()), ...);
+      ((start<kNumber>(place(kNumber)), tma_store_commit()), ...);
     }
   }
 

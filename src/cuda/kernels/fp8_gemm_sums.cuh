@@ -56,7 +56,7 @@ class FastSums {
       return;
     }
     const int before = consumer.ring.slot;
-    consumer.ring.next();
+    consumer.advance_ring();
     consumer.wait_full();
     if (work.ends_early) {
       issue_parts<kSteps / 2>(consumer, true);
@@ -70,7 +70,7 @@ class FastSums {
   __device__ __forceinline__ void end(Consumer<T>& consumer, bool has_next, Finish finish) {
     wgmma_wait<0>();
     consumer.release(consumer.ring.slot);
-    consumer.ring.next();
+    consumer.advance_ring();
     finish();
     if (has_next) begin(consumer);
   }
@@ -81,7 +81,7 @@ class FastSums {
     wgmma_wait<1>();
     finish.template operator()<0>();
     const int before = consumer.ring.slot;
-    consumer.ring.next();
+    consumer.advance_ring();
     consumer.wait_full();
     issue_part<0, kSteps>(consumer, false);
     wgmma_wait<1>();
@@ -119,7 +119,7 @@ class FastSums {
 
   // The next block of k, as one group.
   __device__ __forceinline__ void issue_block(Consumer<T>& consumer) {
-    consumer.ring.next();
+    consumer.advance_ring();
     consumer.wait_full();
     wgmma_fence();
 #pragma unroll

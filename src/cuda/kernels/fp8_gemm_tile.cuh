@@ -12,7 +12,6 @@
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
-constexpr int kConsumers = 2;       // warpgroups that multiply
 constexpr int kGroupThreads = 128;  // of a warpgroup
 constexpr int kBlockK = 128;        // bytes of k a stage: one swizzled row
 constexpr int kSharedLimit = 232448;
@@ -20,13 +19,14 @@ constexpr int kSharedLimit = 232448;
 constexpr int round_up(int value, int step) { return (value + step - 1) / step * step; }
 
 // Shared memory, from the start: the ring of operand tiles, the pieces of results that TMA stores,
-// the tile's vectors, the ring of block scales, barriers, one word a consumer.
+// the tile's vectors, the stages' factors, barriers, one word a consumer.
 template <Fp8Kernel kKernel>
 struct Tile {
   static constexpr Fp8Kernel kernel = kKernel;
   static constexpr bool kSwapped = kKernel.swapped;
   static constexpr bool kBlockScales = kKernel.sums == Fp8Sums::kBlock;
   static constexpr int kRows = kKernel.rows, kCols = kKernel.cols;
+  static constexpr int kConsumers = consumers_of(kRows);
   static constexpr int kStages = kKernel.stages, kBuffers = kKernel.buffers;
   static constexpr int kPieces = kRows / (64 * kConsumers);  // of 64 rows, a consumer
   static constexpr int kSums = kCols / 2;                    // f32 sums of a piece, a thread
@@ -34,13 +34,11 @@ struct Tile {
   static_assert(kPieces * 64 * kConsumers == kRows && kCols % 8 == 0);
 
   static constexpr int kRowBytes = kRows * kBlockK, kColBytes = kCols * kBlockK;
-  static constexpr int kStageBytes = kRowBytes + kColBytes;
   // A piece of the result: 64 rows of 128 bytes; swapped, kCols rows of 64 f32 at most.
   static constexpr int kBufferBytes = kSwapped ? kCols * 256 : 64 * 128;
-  // Factors of rows or, swapped, of columns, for one block of k. Four blocks are fetched at once:
-  // who brings them is two such fetches ahead where there is room.
-  static constexpr int kScaleSlots = kBlockScales ? (kRows > 128 ? 2 : 8) : 0;
-  static constexpr int kScales = kSwapped ? kCols : kRows;
+  // Factors of the side of tokens, for one block of k: a part of the stage.
+  static constexpr int kFactors = !kBlockScales ? 0 : kSwapped ? kCols : kRows;
+  static constexpr int kFactorWarps = kBlockScales ? 2 : 0;  // that bring them
   // Two columns' scales, then their biases, so that one load brings what a thread needs.
   static constexpr bool kPairsTerms = !kSwapped && !kBlockScales;
 
@@ -50,9 +48,9 @@ struct Tile {
   static constexpr int kRowScale = kOut + kConsumers * kBuffers * kBufferBytes;
   static constexpr int kColScale = kRowScale + (kBlockScales ? 0 : kRows * 4);
   static constexpr int kBias = kColScale + (kBlockScales ? 0 : kCols * 4);
-  static constexpr int kBlockScale = kBias + (kSwapped ? kRows : kCols) * 4;
-  static constexpr int kBarriers = round_up(kBlockScale + kScaleSlots * kScales * 4, 8);
-  static constexpr int kBarrierCount = 2 * kStages + 2 + 2 * kScaleSlots;
+  static constexpr int kFactorsAt = kBias + (kSwapped ? kRows : kCols) * 4;
+  static constexpr int kBarriers = round_up(kFactorsAt + kStages * kFactors * 4, 8);
+  static constexpr int kBarrierCount = 2 * kStages + 2;
   static constexpr int kWords = kBarriers + kBarrierCount * 8;
   static constexpr int kSharedBytes = kWords + kConsumers * 4;
   static_assert(kSharedBytes <= kSharedLimit);
@@ -82,6 +80,11 @@ struct Shared {
   __device__ __forceinline__ unsigned char* buffer(int consumer, int i) const {
     return base + T::kOut + (consumer * T::kBuffers + i) * T::kBufferBytes;
   }
+  // Places of 8 KB where a consumer had its rows of the ring: free when it has no products any
+  // more.
+  __device__ __forceinline__ unsigned char* spare(int consumer, int i) const {
+    return row_tile(i / T::kPieces) + (consumer * T::kPieces + i % T::kPieces) * 64 * kBlockK;
+  }
   // Of column i of the tile, and of column i of c (swapped: of row i of the tile).
   __device__ __forceinline__ float* row_scale() const { return floats(T::kRowScale); }
   __device__ __forceinline__ float* col_scale(int i) const {
@@ -90,19 +93,13 @@ struct Shared {
   __device__ __forceinline__ float* bias(int i) const {
     return T::kPairsTerms ? col_scale(i) + 2 : floats(T::kBias) + i;
   }
-  __device__ __forceinline__ float* block_scale(int slot) const {
-    return floats(T::kBlockScale) + slot * T::kScales;
+  __device__ __forceinline__ float* factors(int stage) const {
+    return floats(T::kFactorsAt) + stage * T::kFactors;
   }
   __device__ __forceinline__ Barrier* full(int stage) const { return barrier(stage); }
   __device__ __forceinline__ Barrier* empty(int stage) const { return barrier(T::kStages + stage); }
   __device__ __forceinline__ Barrier* vectors_full() const { return barrier(2 * T::kStages); }
   __device__ __forceinline__ Barrier* vectors_empty() const { return barrier(2 * T::kStages + 1); }
-  __device__ __forceinline__ Barrier* scales_full(int slot) const {
-    return barrier(2 * T::kStages + 2 + slot);
-  }
-  __device__ __forceinline__ Barrier* scales_empty(int slot) const {
-    return barrier(2 * T::kStages + 2 + T::kScaleSlots + slot);
-  }
   __device__ __forceinline__ volatile int* word(int consumer) const {
     return reinterpret_cast<volatile int*>(base + T::kWords) + consumer;
   }

@@ -13,7 +13,6 @@
 namespace nrd::cuda {
 namespace {
 
-constexpr int kConsumers = 2;  // warpgroups that add up the parts of a tile, each its rows
 constexpr int64_t kAlignment = 16;
 
 Fp8GemmShape shape_of(const Fp8GemmArgs& args) {
@@ -33,9 +32,10 @@ Fp8Out out_type(DType dtype) {
 }
 
 // The workspace: counters of parts, then two pieces a block for parts of tiles.
-size_t counter_bytes(const Fp8GemmGrid& grid) {
+size_t counter_bytes(const Fp8GemmGrid& grid, const Fp8Kernel& kernel) {
   const size_t count = static_cast<size_t>(grid.cut_spans) * static_cast<size_t>(grid.cluster);
-  return (count * kConsumers * sizeof(uint64_t) + 255) / 256 * 256;
+  return (count * static_cast<size_t>(consumers_of(kernel.rows)) * sizeof(uint64_t) + 255) / 256 *
+         256;
 }
 size_t partial_bytes(const Fp8GemmGrid& grid, const Fp8Kernel& kernel) {
   const auto blocks = static_cast<size_t>(grid.clusters * grid.cluster);
@@ -79,6 +79,14 @@ Expected<void> check(const Fp8GemmArgs& args, const Fp8GemmConfig& config) {
   return {};
 }
 
+// Rows of a tile that one copy brings. What lies outside the product is slow to fetch: where a tile
+// is higher than the product it is left out, and the tile has old rows there, for results that
+// nobody stores.
+uint32_t box_height(int64_t rows, int tile, bool is_shared) {
+  if (is_shared) return static_cast<uint32_t>(tile / 2);
+  return static_cast<uint32_t>(std::min<int64_t>(tile, (rows + 7) / 8 * 8));
+}
+
 MatrixMapSpec codes_spec(const void* codes, int64_t rows, int64_t k, int64_t row, int tile,
                          bool is_shared) {
   return {.base = codes,
@@ -86,7 +94,7 @@ MatrixMapSpec codes_spec(const void* codes, int64_t rows, int64_t k, int64_t row
           .height = static_cast<uint64_t>(rows),
           .row_bytes = static_cast<uint64_t>(row),
           .box_width = 128,
-          .box_height = static_cast<uint32_t>(is_shared ? tile / 2 : tile)};
+          .box_height = box_height(rows, tile, is_shared)};
 }
 
 // A plain struct of what the two maps of c have in common.
@@ -106,12 +114,14 @@ MatrixMapSpec out_spec(const Fp8GemmArgs& args, uint32_t box_width, uint32_t box
 Expected<void> encode_maps(const Fp8GemmKernels& kernels, const Fp8GemmArgs& args,
                            const Fp8Kernel& kernel, Fp8GemmParams& params) {
   const bool swapped = kernel.swapped;
-  const MatrixMapSpec a =
-      codes_spec(args.a, args.m, args.k, args.a_row, swapped ? kernel.cols : kernel.rows,
-                 params.share == (swapped ? Fp8Share::kCols : Fp8Share::kRows));
-  const MatrixMapSpec b =
-      codes_spec(args.b, args.n, args.k, args.b_row, swapped ? kernel.rows : kernel.cols,
-                 params.share == (swapped ? Fp8Share::kRows : Fp8Share::kCols));
+  const bool a_is_shared = params.share == (swapped ? Fp8Share::kCols : Fp8Share::kRows);
+  const bool b_is_shared = params.share == (swapped ? Fp8Share::kRows : Fp8Share::kCols);
+  const MatrixMapSpec a = codes_spec(args.a, args.m, args.k, args.a_row,
+                                     swapped ? kernel.cols : kernel.rows, a_is_shared);
+  const MatrixMapSpec b = codes_spec(args.b, args.n, args.k, args.b_row,
+                                     swapped ? kernel.rows : kernel.cols, b_is_shared);
+  params.stage_bytes = static_cast<int32_t>(
+      128 * (a.box_height * (a_is_shared ? 2 : 1) + b.box_height * (b_is_shared ? 2 : 1)));
   auto encode = [&](const MatrixMapSpec& spec, TensorMap& map) -> Expected<void> {
     Expected<TensorMap> encoded = kernels.encode(spec);
     if (!encoded) return encoded.error();
@@ -160,13 +170,14 @@ void set_output(const Fp8GemmArgs& args, Fp8GemmParams& params) {
   params.store_by_threads = is_aligned ? 0 : 1;
 }
 
-void set_grid(const Fp8GemmGrid& grid, const Fp8GemmConfig& config, void* workspace,
-              Fp8GemmParams& params) {
+void set_grid(const Fp8GemmGrid& grid, const Fp8GemmConfig& config, const Fp8Kernel& kernel,
+              void* workspace, Fp8GemmParams& params) {
   params.k_blocks = grid.k_blocks;
   params.cluster = grid.cluster;
   params.share = config.share;
   params.span_rows = grid.span_rows;
   params.span_cols = grid.span_cols;
+  params.weights_once = (kernel.swapped ? grid.span_cols : grid.span_rows) == 1;
   params.raster = config.raster;
   params.band_spans = Division(static_cast<uint32_t>(config.raster * grid.span_cols));
   params.band_height = Division(static_cast<uint32_t>(config.raster));
@@ -178,8 +189,8 @@ void set_grid(const Fp8GemmGrid& grid, const Fp8GemmConfig& config, void* worksp
   params.units_extra = grid.units_extra;
   if (grid.cut_spans == 0) return;
   params.counters = static_cast<uint64_t*>(workspace);
-  params.partials =
-      reinterpret_cast<float*>(static_cast<unsigned char*>(workspace) + counter_bytes(grid));
+  params.partials = reinterpret_cast<float*>(static_cast<unsigned char*>(workspace) +
+                                             counter_bytes(grid, kernel));
   params.tag = new_tag();
 }
 
@@ -194,8 +205,8 @@ size_t fp8_gemm_workspace_bytes(const Fp8GemmArgs& args) {
   const Fp8GemmConfig config = fp8_gemm_config(args);
   const Fp8GemmGrid grid = lay_out(config, shape_of(args));
   if (grid.cut_spans == 0) return 0;
-  return counter_bytes(grid) +
-         partial_bytes(grid, fp8_kernels()[static_cast<size_t>(config.kernel)]);
+  const Fp8Kernel& kernel = fp8_kernels()[static_cast<size_t>(config.kernel)];
+  return counter_bytes(grid, kernel) + partial_bytes(grid, kernel);
 }
 
 Expected<void> launch_fp8_gemm(const Fp8GemmKernels& kernels, const Fp8GemmArgs& args,
@@ -205,7 +216,7 @@ Expected<void> launch_fp8_gemm(const Fp8GemmKernels& kernels, const Fp8GemmArgs&
   NRD_TRY(check(args, config));
   const Fp8Kernel& kernel = fp8_kernels()[static_cast<size_t>(config.kernel)];
   Fp8GemmLaunch call{.kernel = config.kernel, .overlap = config.overlap, .params = {}};
-  set_grid(lay_out(config, shape_of(args)), config, workspace, call.params);
+  set_grid(lay_out(config, shape_of(args)), config, kernel, workspace, call.params);
   set_output(args, call.params);
   set_sides(args, kernel, call.params);
   NRD_TRY(encode_maps(kernels, args, kernel, call.params));

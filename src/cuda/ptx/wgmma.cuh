@@ -21,19 +21,21 @@
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
 // Where a tile lies: bits 0-13 the address / 16, 32-45 the step between groups of eight rows / 16,
-// 62-63 the swizzle (1: 128 bytes).
+// 62-63 the swizzle (1: 128 bytes). The upper half is the same for all.
 struct TileDescriptor {
-  uint64_t bits;
+  uint32_t low;
+  __device__ __forceinline__ uint64_t bits() const {
+    return uint64_t{1u << 30 | 1024 >> 4} << 32 | low;
+  }
 };
 
 __device__ __forceinline__ TileDescriptor describe_tile(const void* tile) {
-  const uint64_t address = shared_address(tile);
-  return {(address & 0x3ffff) >> 4 | uint64_t{1024 >> 4} << 32 | uint64_t{1} << 62};
+  return {(shared_address(tile) & 0x3ffff) >> 4};
 }
 
 // The tile that starts `bytes` bytes later (a multiple of 16): 32 a step of k, 1024 for eight rows.
-__device__ __forceinline__ TileDescriptor advance(TileDescriptor tile, uint32_t bytes) {
-  return {tile.bits + (bytes >> 4)};
+__device__ __forceinline__ TileDescriptor advance(TileDescriptor tile, int bytes) {
+  return {tile.low + static_cast<uint32_t>(bytes / 16)};
 }
 
 // Before the first product after other code has touched its registers.
@@ -81,11 +83,12 @@ __device__ void wgmma_e4m3(float (&d)[N / 2], TileDescriptor a, TileDescriptor b
                  "wgmma.mma_async.sync.aligned.m64n" #N "k32.f32.e4m3.e4m3 {" REGISTERS "}, " A \
                  ", " B ", p, 1, 1;\n}"                                                         \
                  : __VA_ARGS__                                                                  \
-                 : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(accumulate)));                \
+                 : "l"(a.bits()), "l"(b.bits()), "r"(static_cast<int>(accumulate)));            \
   }
 NRD_WGMMA(8, "%0, %1, %2, %3", "%4", "%5", "%6", NRD_F4(d, 0))
 NRD_WGMMA(16, "%0, %1, %2, %3, %4, %5, %6, %7", "%8", "%9", "%10", NRD_F4(d, 0), NRD_F4(d, 4))
 NRD_WGMMA(32, NRD_T16_0, "%16", "%17", "%18", NRD_F16(d, 0))
+NRD_WGMMA(40, NRD_T16_0 ", %16, %17, %18, %19", "%20", "%21", "%22", NRD_F16(d, 0), NRD_F4(d, 16))
 NRD_WGMMA(64, NRD_T16_0 ", " NRD_T16_16, "%32", "%33", "%34", NRD_F16(d, 0), NRD_F16(d, 16))
 NRD_WGMMA(88,
           NRD_T16_0 ", " NRD_T16_16

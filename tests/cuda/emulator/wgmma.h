@@ -28,11 +28,11 @@ inline TileDescriptor describe_tile(const void* tile) {
   const uint64_t address = shared_address(tile);
   return {(address & 0x3ffff) >> 4 | uint64_t{1024 >> 4} << 32 | uint64_t{1} << 62};
 }
-inline TileDescriptor advance(TileDescriptor tile, uint32_t bytes) {
-  return {tile.bits + (bytes >> 4)};
+inline TileDescriptor advance(TileDescriptor tile, int bytes) {
+  return {tile.bits + static_cast<uint64_t>(int64_t{bytes / 16})};
 }
 
-inline void wgmma_fence() {}
+inline void wgmma_fence() { __syncwarp(); }  // `.sync`: all threads of a warp come together
 inline void wgmma_commit() { emulator::wgmma_commit(); }
 template <int kGroups>
 inline void wgmma_wait() {
