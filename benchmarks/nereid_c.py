@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# benchmarks/nereid_c.py: nereid/c.h through ctypes, for torch tensors on a CUDA device.
+# benchmarks/nereid_c.py: nereid/c.h through ctypes, and plans for torch tensors on a CUDA device.
 import ctypes
 
 CUDA = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# benchmarks/tables.py: writes the tables of docs/performance.md and README.md from
+# benchmarks/tables.py: writes the tables of docs/performance*.md and README.md from
 # benchmarks/results/.
 #
 #   tables.py [--check]      --check: only says whether the pages are what the results give
@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = [ROOT / "docs" / "performance.md", ROOT / "README.md"]
+PAGES = [ROOT / "docs" / "performance.md", ROOT / "docs" / "performance-gpu.md", ROOT / "README.md"]
 
 
 def geometric_mean(values):
@@ -202,7 +202,7 @@ def gpu(device):
         document, table = gpu_products(device) if op == "fp8_gemm" else gpu_rows(device, op)
         if document is None:
             continue
-        parts.append(f"### {title}\n\n{machine(device, document)}\n\n{table}")
+        parts.append(f"## {title}\n\n{machine(device, document)}\n\n{table}")
     return "\n\n".join(parts)
 
 

@@ -24,6 +24,8 @@ if any(os.environ.get(k) != v for k, v in MALLOC.items()):
 import torch  # noqa: E402: after the environment is set
 import torch.nn.functional as F  # noqa: E402
 
+from nereid_c import DTYPES, Attribute, Call, Error, Operand, Tensor  # noqa: E402
+
 SLICE_S = 0.02
 # Threads of the slice before keep spinning for some milliseconds and would take a core from this one.
 IDLE_S = 0.02
@@ -31,35 +33,7 @@ ROUNDS = 10
 # Elements: L1, L2, L3, DRAM for f32 of one input and one output.
 SIZES = {"L1": 2048, "L2": 65536, "L3": 1 << 20, "DRAM": 1 << 24}
 COLS = 2048
-DTYPE_F32, CPU = 2, 0
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("flags", ctypes.c_uint32),
-                ("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
-                ("sizes", ctypes.POINTER(ctypes.c_int64)),
-                ("strides", ctypes.POINTER(ctypes.c_int64)), ("device", ctypes.c_int32),
-                ("device_index", ctypes.c_int32)]
-
-
-class Operand(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("tensor", ctypes.POINTER(Tensor))]
-
-
-class Attribute(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("word", ctypes.c_char_p), ("number", ctypes.c_double)]
-
-
-class Call(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("threads", ctypes.c_int32),
-                ("op", ctypes.c_char_p), ("operands", ctypes.POINTER(Operand)),
-                ("attributes", ctypes.POINTER(Attribute)), ("operand_count", ctypes.c_int32),
-                ("attribute_count", ctypes.c_int32), ("backend", ctypes.c_char_p)]
-
-
-class Error(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("status", ctypes.c_int32)] + [
-        (name, ctypes.c_char_p) for name in ("op", "argument", "got", "allowed", "hint", "message")]
+CPU = 0
 
 
 class Nereid:
@@ -78,7 +52,7 @@ class Nereid:
         tensors = []
         for value in operands.values():
             sizes = (ctypes.c_int64 * max(1, value.dim()))(*value.shape)
-            dtype = DTYPE_F32 if value.dtype == torch.float32 else 11
+            dtype = DTYPES[str(value.dtype).removeprefix("torch.")]
             tensors.append(Tensor(ctypes.sizeof(Tensor), 0, value.data_ptr(), dtype, value.dim(),
                                   sizes, None, CPU, 0))
         names = [name.encode() for name in operands]
@@ -86,7 +60,7 @@ class Nereid:
         options = (Attribute * max(1, len(attributes)))(
             *[Attribute(k.encode(), None, float(v)) for k, v in attributes.items()])
         call = Call(ctypes.sizeof(Call), threads, op.encode(), list_, options, len(names),
-                    len(attributes), None)
+                    len(attributes), None, None, None)
         plan = ctypes.c_void_p()
         if self.lib.nereid_prepare(None, ctypes.byref(call), ctypes.byref(plan)) != 0:
             raise RuntimeError(self.lib.nereid_last_error().contents.message.decode())
