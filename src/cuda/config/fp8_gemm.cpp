@@ -82,6 +82,13 @@ double block_cycles(const Fp8Kernel& kernel, const Fp8GemmConfig& config, const 
   return std::max(multiply, fill) + kTraffic * fill;
 }
 
+// Blocks that have something to read: of a cluster's two tiles one may lie outside c.
+double readers(const Fp8Kernel& kernel, const Fp8GemmGrid& grid, const Fp8GemmShape& s) {
+  const double tiles = static_cast<double>(ceil_div(rows_of(kernel, s), kernel.rows) *
+                                           ceil_div(cols_of(kernel, s), kernel.cols));
+  return grid.clusters * tiles / std::max(1, grid.span_rows * grid.span_cols);
+}
+
 // The height of a band of spans whose operands, for one round, take the least of L2.
 int choose_raster(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   const Fp8Kernel& kernel = kFp8Kernels[config.kernel];
@@ -173,8 +180,7 @@ double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
     busy += units * block + (tiles + 1) * finish + parts * (fetch + kHandOver);
   }
   const double bytes = static_cast<double>((shape.m + shape.n) * shape.k + shape.m * shape.n * 2);
-  const double readers = std::min(shape.multiprocessors, grid.clusters * grid.cluster);
-  const double memory = bytes / std::min(kMemoryToAll, kMemoryToOne * readers);
+  const double memory = bytes / std::min(kMemoryToAll, kMemoryToOne * readers(kernel, grid, shape));
   // Where both are close neither hides the other altogether.
   double cycles = kStart + std::max(busy, memory) + 0.1 * std::min(busy, memory);
   if (grid.cut_spans > 0) cycles *= kCutting;

@@ -28,13 +28,16 @@ constexpr int consumers_of(int rows) { return rows % 128 == 0 ? 2 : rows / 64; }
 // Whether blocks can share the k of a tile: their sums must fit beside each other's.
 constexpr bool may_cut_k(const Fp8Kernel& kernel) { return kernel.rows * kernel.cols <= 128 * 256; }
 
-// Sums, a second set for promotion and rounded results of 16 bits together fit the registers: they
-// leave under the products of the next tile.
-constexpr bool defers_store(const Fp8Kernel& kernel) {
+// Registers of a consumer's thread: its sums, a second set for promotion, results of 16 bits.
+constexpr int registers_of_sums(const Fp8Kernel& kernel, bool with_results) {
   const int piece = kernel.cols / 2, sums = kernel.rows / (64 * consumers_of(kernel.rows)) * piece;
-  const int promoted = kernel.sums == Fp8Sums::kFast ? 0 : piece;
+  return sums + (kernel.sums == Fp8Sums::kFast ? 0 : piece) + (with_results ? sums / 2 : 0);
+}
+
+// Where results fit beside the sums they leave under the products of the next tile.
+constexpr bool defers_store(const Fp8Kernel& kernel) {
   const int most = consumers_of(kernel.rows) == 3 ? 128 : 200;
-  return !kernel.swapped && sums + promoted + sums / 2 <= most;
+  return !kernel.swapped && registers_of_sums(kernel, true) <= most;
 }
 
 // Fast sums that are finished in two parts, and promoted ones with a set of products for each half.

@@ -27,7 +27,7 @@ inline constexpr Fp8Kernel kFp8Kernels[] = {
     {Fp8Sums::kFast, false, 128, 128, 6, 2},
     // Precise: 256 x 128 adds up 64 of its 128 rows at a time; wider tiles have one piece, and from
     // 176 columns on a set of products for each half. 192 x 128 has three warpgroups: the products
-    // of two hide what the third adds up, and 43 rows of tiles suit 8192 and 16384.
+    // of two hide what the third adds up, and 43 or 86 rows of tiles suit 8192 and 16384.
     {Fp8Sums::kPrecise, false, 256, 128, 4, 2},
     {Fp8Sums::kPrecise, false, 192, 128, 4, 2},
     {Fp8Sums::kPrecise, false, 128, 192, 4, 3},
@@ -38,8 +38,9 @@ inline constexpr Fp8Kernel kFp8Kernels[] = {
     {Fp8Sums::kPrecise, false, 128, 112, 6, 2},
     {Fp8Sums::kPrecise, false, 128, 88, 7, 2},
     {Fp8Sums::kPrecise, false, 128, 64, 8, 1},
-    // Up to 64 tokens: as many columns as give every multiprocessor one tile (4096, 5120, 11264 and
-    // 14336 of them): all read, and none waits for another's part of a sum.
+    // Up to 64 tokens, or twice as many and narrow layers: as many columns as give every
+    // multiprocessor one tile (4096, 5120, 11264 and 14336 of them): all read, and none waits for
+    // another's part of a sum.
     {Fp8Sums::kPrecise, false, 64, 32, 16, 1},
     {Fp8Sums::kPrecise, false, 64, 40, 15, 1},
     {Fp8Sums::kPrecise, false, 64, 88, 11, 2},
@@ -49,7 +50,7 @@ inline constexpr Fp8Kernel kFp8Kernels[] = {
     {Fp8Sums::kBlock, false, 192, 128, 4, 2},
     {Fp8Sums::kBlock, false, 128, 128, 5, 2},
     {Fp8Sums::kBlock, false, 128, 64, 8, 1},
-    // Few tokens: the weights are the side of 64 rows, as many tokens as there are the other.
+    // Few tokens are columns: the weights are the rows, which come by 64.
     {Fp8Sums::kPrecise, true, 128, 8, 11, 1},
     {Fp8Sums::kPrecise, true, 128, 16, 10, 1},
     {Fp8Sums::kBlock, true, 128, 8, 11, 1},

@@ -38,22 +38,17 @@
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
-// What a thread of a consumer holds through a tile.
-template <class T>
-constexpr int kHeld = T::kThreadSums + (T::kernel.sums == Fp8Sums::kFast ? 0 : T::kSums) +
-                      (kDefers<T> ? T::kThreadSums / 2 : 0);
 // How warpgroups split the registers: two have enough as they are, three have 168 each to give and
 // take, four 128.
+struct RegisterSplit {
+  int producer, consumer;
+};
 template <class T>
-constexpr bool kIsTight = kHeld<T> > 170 && !T::kBlockScales;
+constexpr bool kIsTight = registers_of_sums(T::kernel, kDefers<T>) > 170 && !T::kBlockScales;
 template <class T>
-constexpr int kProducerRegisters = T::kConsumers == 3 ? 32
-                                   : kIsTight<T>      ? 24
-                                                      : 40;
-template <class T>
-constexpr int kConsumerRegisters = T::kConsumers == 3 ? 160
-                                   : kIsTight<T>      ? 240
-                                                      : 232;
+constexpr RegisterSplit kRegisterSplit = T::kConsumers == 3 ? RegisterSplit{32, 160}
+                                         : kIsTight<T>      ? RegisterSplit{24, 240}
+                                                            : RegisterSplit{40, 232};
 constexpr int kWarps = 4;  // of a warpgroup
 template <int kRows>
 constexpr int kThreads = (1 + consumers_of(kRows)) * kGroupThreads;
@@ -83,7 +78,7 @@ __device__ __forceinline__ void produce(const Fp8GemmParams& params, Shared<T> s
     __syncwarp();
   } else if (warp == 1) {
     produce_vectors<T>(params, shared, rank, static_cast<int>(threadIdx.x) % 32);
-  } else if constexpr (T::kFactorWarps > 0) {
+  } else if constexpr (T::kBlockScales) {
     FactorProducer<T>(params, shared, rank, static_cast<int>(threadIdx.x) - 64).run();
   }
 }
@@ -151,10 +146,10 @@ __global__ void __launch_bounds__(kThreads<kRows>, 1)
   }
   const int group = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / kGroupThreads, 0);
   if (group == 0) {
-    if constexpr (T::kConsumers > 1) registers_release<kProducerRegisters<T>>();
+    if constexpr (T::kConsumers > 1) registers_release<kRegisterSplit<T>.producer>();
     produce<T>(params, shared);
   } else {
-    if constexpr (T::kConsumers > 1) registers_request<kConsumerRegisters<T>>();
+    if constexpr (T::kConsumers > 1) registers_request<kRegisterSplit<T>.consumer>();
     consume<T>(params, shared, group - 1);
   }
   // No block may end while the other still sends to it or counts on its barriers.

@@ -40,7 +40,7 @@ class PromotedSums {
     (std::make_integer_sequence<int, Departing::kCount>{});
     for (int kb = Departing::kCount; kb < count; kb++)
       add_block(consumer, has_next || kb + 1 < count, [] {});
-    if constexpr (T::kFactors > 0) __syncwarp();  // no products follow that would wait for all
+    if constexpr (T::kBlockScales) __syncwarp();  // no products follow that would wait for all
     consumer.release(before_);
   }
 

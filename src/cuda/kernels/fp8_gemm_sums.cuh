@@ -8,9 +8,10 @@
 // and the first of the next are issued part by part, and while one part is finished the products of
 // the other run. Narrow products read shared memory too often for that.
 //
-// All kinds of sums (fp8_gemm_promote.cuh has the others): begin() issues the first block of a
-// tile, run() the others; end() calls `finish` for the sums and begins the next tile, where there
-// is one.
+// All kinds of sums (fp8_gemm_promote.cuh has the others): begin() readies the first tile, run()
+// multiplies a tile, end() calls `finish` for its sums. When end() returns the next tile, where
+// there is one, is ready too: its first block issued or, promoted by one set, its first stage
+// there.
 #pragma once
 
 #include <utility>

@@ -49,7 +49,8 @@ struct Fp8GemmArgs {
   DType bias_dtype = DType::kF32;
   int64_t bias_step = 1;  // elements from column to column
   bool fast = false;      // sums stay in the tensor cores' own accumulators
-  bool whole_k = false;   // no sum is cut into parts of k: the bits do not depend on m and n
+  // No sum is cut into parts of k, and all are promoted: the bits do not depend on m and n.
+  bool whole_k = false;
   int multiprocessors = 132;
   const Fp8GemmConfig* config = nullptr;  // instead of the chosen one
 };
@@ -67,9 +68,10 @@ Fp8GemmConfig fp8_gemm_config(const Fp8GemmArgs& args);
 size_t fp8_gemm_workspace_bytes(const Fp8GemmArgs& args);
 Expected<void> launch_fp8_gemm(const Fp8GemmKernels& kernels, const Fp8GemmArgs& args,
                                void* workspace, Stream stream);
-// What the bits depend on: "fast", "precise", "precise, k in parts of 11 blocks".
+// What the bits depend on: "fast", "promoted every 128, the last 44 tiles cut every 10 blocks of
+// k".
 std::string fp8_gemm_numerics(const Fp8GemmArgs& args);
-// "128x256 tiles, cluster 2, 4 stages"
+// "wgmma, 128x256 tiles, 4 stages, cluster 2 shares rows"
 std::string fp8_gemm_note(const Fp8GemmArgs& args);
 
 }  // namespace nrd::cuda

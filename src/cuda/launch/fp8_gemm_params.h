@@ -38,7 +38,7 @@ struct Fp8GemmParams {
   int32_t stage_bytes = 0;   // that the copies of a block of k bring
   int32_t half_tail = 0;     // the last block of k is half empty
   int32_t early_codes = 0;   // b's codes may be read before the kernel in front has ended
-  int32_t weights_once = 0;  // no two tiles need the same codes of b
+  int32_t weights_once = 0;  // no two spans need the same codes of b
   int32_t cluster = 1;
   Fp8Share share = Fp8Share::kNothing;
   int32_t span_rows = 0, span_cols = 0;  // the grid of spans

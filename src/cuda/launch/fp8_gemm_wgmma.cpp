@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kAlignment = 16;
 
 Fp8GemmShape shape_of(const Fp8GemmArgs& args) {
-  Fp8Sums sums = args.fast ? Fp8Sums::kFast : Fp8Sums::kPrecise;
+  // Fast sums of few rows are promoted ones: with whole_k those of many are too.
+  Fp8Sums sums = args.fast && !args.whole_k ? Fp8Sums::kFast : Fp8Sums::kPrecise;
   if (args.scales == Fp8Scales::kBlock) sums = Fp8Sums::kBlock;
   return {.m = args.m,
           .n = args.n,

@@ -44,8 +44,9 @@ __device__ __forceinline__ void mbarrier_arrive(Barrier* barrier) {
 }
 
 // One arrival on the barrier at the same place in block `rank` of the cluster (the own one too).
-// Orders no other accesses across blocks (that would wait for all of this thread's writes): it is
-// for saying that TMA may overwrite what wgmma has read.
+// Orders no other accesses across blocks (that would wait for all of this thread's writes), but
+// within the own one (.release.cta is what the instruction does): it is for saying that TMA may
+// overwrite what wgmma has read, and that warps of the own block may overwrite factors.
 __device__ __forceinline__ void mbarrier_arrive_at(Barrier* barrier, uint32_t rank) {
   asm volatile(
       "{\n"
