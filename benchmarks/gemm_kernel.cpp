@@ -104,7 +104,11 @@ class Bench {
   }
 
   gemm::MicroKernelSpec spec(int rows) const {
-    return {&target_, &family_, rows, family_.vectors, false, {}};
+    return {.target = &target_,
+            .family = &family_,
+            .rows = rows,
+            .panel_rows = rows,
+            .vectors = family_.vectors};
   }
 
   // The same two panels over and over.
