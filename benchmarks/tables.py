@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = [ROOT / "docs" / "performance.md", ROOT / "docs" / "performance-gpu.md", ROOT / "README.md"]
+PAGES = [*sorted((ROOT / "docs").glob("performance*.md")), ROOT / "README.md"]
 
 
 def geometric_mean(values):
