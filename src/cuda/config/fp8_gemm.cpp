@@ -104,10 +104,15 @@ int choose_raster(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   return best;
 }
 
-// A neighbour to share with would lie outside the product.
-bool is_alone(const Fp8Kernel& kernel, Fp8Share share, const Fp8GemmShape& s) {
-  if (share == Fp8Share::kRows) return cols_of(kernel, s) <= kernel.cols;
-  return share == Fp8Share::kCols && rows_of(kernel, s) <= kernel.rows;
+// A neighbour to share with would lie outside the product: always, or for the last tile, where that
+// matters: the scales of b's blocks, one for a tile's columns of c, would be read behind their end.
+bool lacks_neighbour(const Fp8Kernel& kernel, Fp8Share share, const Fp8GemmShape& s) {
+  if (share == Fp8Share::kNothing) return false;
+  const bool is_across = share == Fp8Share::kRows;
+  const int64_t tiles = is_across ? ceil_div(cols_of(kernel, s), kernel.cols)
+                                  : ceil_div(rows_of(kernel, s), kernel.rows);
+  const bool needs_all = kernel.sums == Fp8Sums::kBlock && is_across != kernel.swapped;
+  return tiles == 1 || (needs_all && tiles % 2 != 0);
 }
 
 template <class Visit>
@@ -116,7 +121,7 @@ void for_each_config(const Fp8GemmShape& shape, Visit visit) {
     const Fp8Kernel& kernel = kFp8Kernels[i];
     if (!can_run(kernel, shape)) continue;
     for (Fp8Share share : {Fp8Share::kNothing, Fp8Share::kRows, Fp8Share::kCols}) {
-      if (!can_share(kernel, share) || is_alone(kernel, share, shape)) continue;
+      if (!can_share(kernel, share) || lacks_neighbour(kernel, share, shape)) continue;
       Fp8GemmConfig config{.kernel = i, .share = share};
       visit(config);
       if (!may_cut_k(kernel) || shape.whole_k) continue;

@@ -172,15 +172,14 @@ class FactorProducer {
   __device__ __forceinline__ int place(int i) const { return thread_ + i * kOfAll; }
 
   // Where the scales of a work's tile lie. Along its other side, which lies within one block of 128
-  // columns of c, there is one a block of k. The second tile of a cluster may lie outside c.
+  // columns of c, there is one a block of k. There a cluster has no tile outside c, which would
+  // have no scales (lacks_neighbour, config/fp8_gemm.cpp).
   __device__ __forceinline__ void begin(const Work& work) {
     const int row = work.row_tile * T::kRows, col = work.col_tile * T::kCols;
-    const int row_block = min(row, params_.rows - 1) / 128;
-    const int col_block = min(col, params_.cols - 1) / 128;
     const float* rows =
-        params_.row_scale + (T::kSwapped ? row_block : row) * params_.row_scale_step;
+        params_.row_scale + (T::kSwapped ? row / 128 : row) * params_.row_scale_step;
     const float* cols =
-        params_.col_scale + (T::kSwapped ? col : col_block) * params_.col_scale_step;
+        params_.col_scale + (T::kSwapped ? col : col / 128) * params_.col_scale_step;
     own_scales_ = T::kSwapped ? cols : rows;
     common_scales_ = T::kSwapped ? rows : cols;
     count_ = min(T::kFactors, T::kSwapped ? params_.cols - col : params_.rows - row);
