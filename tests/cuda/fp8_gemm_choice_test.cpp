@@ -40,20 +40,6 @@ TEST(Fp8GemmChoice, KeepsToTheRules) {
   }
 }
 
-// Of b's scales there is one for 128 columns of c: none for a cluster's second tile outside c.
-TEST(Fp8GemmChoice, PairsTilesThatHaveScales) {
-  for (int64_t m : {1, 16, 64, 300})
-    for (int64_t n = 1; n < 2000; n += 37) {
-      const Fp8GemmShape shape{.m = m, .n = n, .k = 4096, .sums = Fp8Sums::kBlock};
-      for (const Fp8GemmConfig& config : all_fp8_gemm_configs(shape)) {
-        const Fp8Kernel& kernel = kernel_of(config);
-        if (config.share != (kernel.swapped ? Fp8Share::kCols : Fp8Share::kRows)) continue;
-        const int64_t width = kernel.swapped ? kernel.rows : kernel.cols;
-        EXPECT_EQ((n + width - 1) / width % 2, 0) << m << " x " << n << ", " << config.kernel;
-      }
-    }
-}
-
 // Few tokens stream the weights: one warpgroup has them all, or they are the columns.
 TEST(Fp8GemmChoice, StreamsWeightsForFewRows) {
   for (int64_t n : {2880, 4096, 5120, 11264, 14336, 201088})

@@ -153,6 +153,17 @@ TEST_P(Fp8Gemm, SurvivesAnyOrder) {
   }
 }
 
+// The second tile of a cluster may lie outside c, as may part of a tile over two blocks of b: there
+// are no scales for them.
+TEST_P(Fp8Gemm, ReadsOnlyScalesThatAreThere) {
+  for (const Fp8GemmConfig& config : every_config()) {
+    const Fp8Kernel& kernel = kernel_of(config);
+    if (kernel.sums != Fp8Sums::kBlock || config.cut_rounds > 0) continue;
+    // A block's scales take more than what follows an operand.
+    EXPECT_TRUE(right({.m = 5, .n = 60, .k = 128 * 80, .scales_turned = true}, config));
+  }
+}
+
 // One block's parts come in any order, and are added up in one.
 TEST_P(Fp8Gemm, CutsGiveTheSameBitsInAnyOrder) {
   for (const Fp8GemmConfig& config : every_config()) {

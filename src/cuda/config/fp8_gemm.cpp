@@ -49,7 +49,7 @@ double instruction_cycles(const Fp8Kernel& kernel) {
 double slowdown(const Fp8Kernel& kernel) {
   if (kernel.sums == Fp8Sums::kFast) return 1.02;
   if (kernel.sums == Fp8Sums::kPrecise) return 1.03;
-  return kernel.rows == 256 ? 1.09 : 1.16;
+  return kernel.rows == 256 || kernel.cols > 128 ? 1.09 : 1.16;
 }
 
 // Of a block of k. A warpgroup that promotes adds up when its products have ended, while those of
@@ -104,15 +104,12 @@ int choose_raster(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   return best;
 }
 
-// A neighbour to share with would lie outside the product: always, or for the last tile, where that
-// matters: the scales of b's blocks, one for a tile's columns of c, would be read behind their end.
+// Every neighbour to share with would lie outside the product.
 bool lacks_neighbour(const Fp8Kernel& kernel, Fp8Share share, const Fp8GemmShape& s) {
   if (share == Fp8Share::kNothing) return false;
-  const bool is_across = share == Fp8Share::kRows;
-  const int64_t tiles = is_across ? ceil_div(cols_of(kernel, s), kernel.cols)
-                                  : ceil_div(rows_of(kernel, s), kernel.rows);
-  const bool needs_all = kernel.sums == Fp8Sums::kBlock && is_across != kernel.swapped;
-  return tiles == 1 || (needs_all && tiles % 2 != 0);
+  const int64_t tiles = share == Fp8Share::kRows ? ceil_div(cols_of(kernel, s), kernel.cols)
+                                                 : ceil_div(rows_of(kernel, s), kernel.rows);
+  return tiles == 1;
 }
 
 template <class Visit>

@@ -156,7 +156,10 @@ class FactorProducer {
 #pragma unroll
         for (int i = 0; i < kEach; i++)
           if (place(i) < T::kFactors)
-            shared_.factors(ring.slot)[place(i)] = pick(own_[i], kb) * pick(common_, kb);
+#pragma unroll
+            for (int b = 0; b < T::kColBlocks; b++)
+              shared_.factors(ring.slot)[b * T::kFactors + place(i)] =
+                  pick(own_[i], kb) * pick(common_[b], kb);
         __syncwarp();
         if (thread_ % 32 == 0) mbarrier_arrive(shared_.full(ring.slot));
         ring.next();
@@ -171,18 +174,22 @@ class FactorProducer {
 
   __device__ __forceinline__ int place(int i) const { return thread_ + i * kOfAll; }
 
-  // Where the scales of a work's tile lie. Along its other side, which lies within one block of 128
-  // columns of c, there is one a block of k. There a cluster has no tile outside c, which would
-  // have no scales (lacks_neighbour, config/fp8_gemm.cpp).
+  // Where the scales of a work's tile lie: along one side one for each place, along the other one
+  // for each block of 128. What lies outside c, part of a tile or a cluster's second, takes the
+  // last ones there: it is not stored.
   __device__ __forceinline__ void begin(const Work& work) {
     const int row = work.row_tile * T::kRows, col = work.col_tile * T::kCols;
-    const float* rows =
-        params_.row_scale + (T::kSwapped ? row / 128 : row) * params_.row_scale_step;
-    const float* cols =
-        params_.col_scale + (T::kSwapped ? col : col / 128) * params_.col_scale_step;
-    own_scales_ = T::kSwapped ? cols : rows;
-    common_scales_ = T::kSwapped ? rows : cols;
-    count_ = min(T::kFactors, T::kSwapped ? params_.cols - col : params_.rows - row);
+    const int place = T::kSwapped ? col : row, end = T::kSwapped ? params_.cols : params_.rows;
+    const int other = T::kSwapped ? row : col;
+    const int last = ((T::kSwapped ? params_.rows : params_.cols) - 1) / 128;
+    const int64_t own_step = T::kSwapped ? params_.col_scale_step : params_.row_scale_step;
+    const int64_t common_step = T::kSwapped ? params_.row_scale_step : params_.col_scale_step;
+    own_scales_ = (T::kSwapped ? params_.col_scale : params_.row_scale) + place * own_step;
+    count_ = min(T::kFactors, end - place);
+#pragma unroll
+    for (int b = 0; b < T::kColBlocks; b++)
+      common_scales_[b] = (T::kSwapped ? params_.row_scale : params_.col_scale) +
+                          min(other / 128 + b, last) * common_step;
   }
 
   __device__ __forceinline__ void fetch(int kb) {
@@ -190,7 +197,9 @@ class FactorProducer {
     const int64_t own_k = T::kSwapped ? params_.col_scale_k : params_.row_scale_k;
     const int64_t common_k = T::kSwapped ? params_.row_scale_k : params_.col_scale_k;
     const int blocks = min(kAtOnce, params_.k_blocks - kb);
-    common_ = gather(common_scales_ + kb * common_k, common_k, blocks);
+#pragma unroll
+    for (int b = 0; b < T::kColBlocks; b++)
+      common_[b] = gather(common_scales_[b] + kb * common_k, common_k, blocks);
 #pragma unroll
     for (int i = 0; i < kEach; i++)
       own_[i] = place(i) < count_
@@ -214,9 +223,9 @@ class FactorProducer {
   const Shared<T> shared_;
   const int rank_, thread_;
   const float* own_scales_ = nullptr;
-  const float* common_scales_ = nullptr;
+  const float* common_scales_[T::kColBlocks];
   int count_ = 0;
-  float4 own_[kEach], common_;
+  float4 own_[kEach], common_[T::kColBlocks];
 };
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET

@@ -30,6 +30,7 @@ class PromotedSums {
       for (int i = 0; i < T::kSums; i++) sums[piece][i] = 0.0f;
     const int count = work.k_end - work.k_begin;
     before_ = kNone;
+    factors_.begin(work);
     [&]<int... kBlock>(std::integer_sequence<int, kBlock...>) {
       [[maybe_unused]] auto block = [&]<int kb>() {
         auto send = [&] { departing.template send<kb>(consumer); };

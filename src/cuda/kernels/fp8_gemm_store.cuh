@@ -221,6 +221,7 @@ class Departing {
       if (!is_waiting_) return;
       const Sender<T, f16> sender(params_, consumer, row_tile_, col_tile_);
       auto place = [&](int number) { return consumer.shared.spare(consumer.index, number); };
+      sender.template free_buffers<0>();  // all warps' products have read their rows there
       [&]<int... kNumber>(std::integer_sequence<int, kNumber...>) {
         (write<kNumber>(consumer, place(kNumber)), ...);
         sender.template send_from<kNumber...>(place);

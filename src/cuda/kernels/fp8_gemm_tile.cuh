@@ -2,6 +2,8 @@
 // src/cuda/kernels/fp8_gemm_tile.cuh: a tile of fp8_gemm in numbers: who holds what where.
 #pragma once
 
+#include <numeric>
+
 #include "cuda/config/fp8_gemm_kernels.h"
 #include "cuda/launch/fp8_gemm_params.h"
 #include "cuda/ptx/cluster.cuh"
@@ -38,6 +40,9 @@ struct Tile {
   static constexpr int kBufferBytes = kSwapped ? kCols * 256 : 64 * 128;
   // Factors of the side of tokens, for one block of k: a part of the stage.
   static constexpr int kFactors = !kBlockScales ? 0 : kSwapped ? kCols : kRows;
+  // Blocks of b, 128 columns wide, that a tile's columns can touch: each has factors of its own.
+  static constexpr int kColBlocks =
+      kBlockScales && !kSwapped ? (255 - std::gcd(kCols, 128) + kCols) / 128 : 1;
   static constexpr int kFactorWarps = kBlockScales ? 2 : 0;  // that bring them
   // Two columns' scales, then their biases, so that one load brings what a thread needs.
   static constexpr bool kPairsTerms = !kSwapped && !kBlockScales;
@@ -49,7 +54,7 @@ struct Tile {
   static constexpr int kColScale = kRowScale + (kBlockScales ? 0 : kRows * 4);
   static constexpr int kBias = kColScale + (kBlockScales ? 0 : kCols * 4);
   static constexpr int kFactorsAt = kBias + (kSwapped ? kRows : kCols) * 4;
-  static constexpr int kBarriers = round_up(kFactorsAt + kStages * kFactors * 4, 8);
+  static constexpr int kBarriers = round_up(kFactorsAt + kStages * kColBlocks * kFactors * 4, 8);
   static constexpr int kBarrierCount = 2 * kStages + 2;
   static constexpr int kWords = kBarriers + kBarrierCount * 8;
   static constexpr int kSharedBytes = kWords + kConsumers * 4;
@@ -94,7 +99,7 @@ struct Shared {
     return T::kPairsTerms ? col_scale(i) + 2 : floats(T::kBias) + i;
   }
   __device__ __forceinline__ float* factors(int stage) const {
-    return floats(T::kFactorsAt) + stage * T::kFactors;
+    return floats(T::kFactorsAt) + stage * T::kColBlocks * T::kFactors;
   }
   __device__ __forceinline__ Barrier* full(int stage) const { return barrier(stage); }
   __device__ __forceinline__ Barrier* empty(int stage) const { return barrier(T::kStages + stage); }
