@@ -36,7 +36,7 @@ __global__ void multicast_kernel(const __grid_constant__ TensorMap from,
   fence_async_shared();
   __syncthreads();
   if (threadIdx.x == 0) {
-    tma_store(&to, tile, 0, 16 * rank);
+    tma_store(&to, tile, 0, 16 * rank, L2Keep::kNormal);
     tma_store_commit();
     if (kWaitsForRead) tma_store_wait_read<0>();
   }
@@ -105,7 +105,7 @@ TEST_F(EmulatedCopies, RefusesMapsThatTheDriverRefuses) {
 }
 
 __global__ void never_waits_kernel(const __grid_constant__ TensorMap to) {
-  tma_store(&to, shared_memory(), 0, 0);
+  tma_store(&to, shared_memory(), 0, 0, L2Keep::kNormal);
   tma_store_commit();
 }
 

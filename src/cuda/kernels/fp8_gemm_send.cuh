@@ -93,16 +93,22 @@ class Sender {
   // The thread that starts copies and waits for them.
   __device__ __forceinline__ bool is_sender() const { return consumer_.warp == 0 && elect_one(); }
 
+  // Weights that stream through L2 should not push the few results out to memory.
+  __device__ __forceinline__ L2Keep keep() const {
+    return params_.weights_once ? L2Keep::kLastOut : L2Keep::kNormal;
+  }
+
   template <int kNumber>
   __device__ __forceinline__ void start(const unsigned char* buffer) const {
     if constexpr (T::kSwapped) {
 #pragma unroll
       for (int i = 0; i < 64 / Pieces::kFullWidth; i++)
-        tma_store(&params_.out, buffer + i * T::kCols * 128, row_ + i * Pieces::kFullWidth, col_);
+        tma_store(&params_.out, buffer + i * T::kCols * 128, row_ + i * Pieces::kFullWidth, col_,
+                  keep());
     } else {
       tma_store(Pieces::is_rest(kNumber) ? &params_.out_rest : &params_.out, buffer,
                 col_ + Pieces::across(kNumber) * Pieces::kFullWidth,
-                row_ + Pieces::down(kNumber) * 64);
+                row_ + Pieces::down(kNumber) * 64, keep());
     }
   }
 

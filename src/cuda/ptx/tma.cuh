@@ -16,11 +16,11 @@
 
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
-// How long L2 should keep what is read.
+// How long L2 should keep what is read or written.
 enum class L2Keep : uint64_t {
   kNormal = 0x1000000000000000,
   kFirstOut = 0x12f0000000000000,  // read once
-  kLastOut = 0x14f0000000000000,   // read by every block
+  kLastOut = 0x14f0000000000000,   // read by every block, or by what comes next
 };
 
 // Fetches the map itself, so that the first copy does not wait for it.
@@ -54,10 +54,12 @@ __device__ __forceinline__ void tma_load_multicast(void* shared, const TensorMap
 
 // Box from shared memory to (x, y). What threads wrote there before is sent after each of them has
 // called fence_async_shared() and a barrier has brought them together.
-__device__ __forceinline__ void tma_store(const TensorMap* map, const void* shared, int x, int y) {
+__device__ __forceinline__ void tma_store(const TensorMap* map, const void* shared, int x, int y,
+                                          L2Keep keep) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
-      "r"(shared_address(shared)), "r"(x), "r"(y)
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint"
+      " [%0, {%2, %3}], [%1], %4;" ::"l"(map),
+      "r"(shared_address(shared)), "r"(x), "r"(y), "l"(static_cast<uint64_t>(keep))
       : "memory");
 }
 

@@ -41,7 +41,7 @@ inline void tma_load_multicast(void* shared, const TensorMap* map, Barrier* barr
                                uint16_t blocks, L2Keep = L2Keep::kNormal) {
   emulator::tma_load(shared, map, barrier, x, y, blocks);
 }
-inline void tma_store(const TensorMap* map, const void* shared, int x, int y) {
+inline void tma_store(const TensorMap* map, const void* shared, int x, int y, L2Keep) {
   emulator::tma_store(map, shared, x, y);
 }
 inline void tma_store_commit() { emulator::bulk_commit(); }
