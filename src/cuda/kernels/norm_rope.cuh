@@ -9,7 +9,8 @@
 // no more than two neighbours are ever f32. Latency: every load of a row (x, residual, weights,
 // tables) is issued before the first use, and other rows of the multiprocessor load while this one
 // sums (blocks that stay and load their next row ahead are slower by a tenth: fewer rows are on
-// their way). Bound: bytes of x and out (residual and sum) over the copy bandwidth; weights and
+// their way; by 2 to 10 % where bulk copies bring rows to shared memory, which are slower copies
+// altogether). Bound: bytes of x and out (residual and sum) over the copy bandwidth; weights and
 // tables come from L1 and L2. Order of the sum: fused multiply-adds along a packet, the packets of
 // a slot, then the tree of device/reduce.cuh over slots. No atomics.
 #pragma once
@@ -87,12 +88,11 @@ class NormRope {
   }
 
   __device__ __forceinline__ void load_row(Packets& x, const RowPlace& place) const {
-    x.template load_from<Touch::kOnce>(in_row<const T>(p_.x, place(p_.x_pitch), slots_.first),
-                                       slots_);
+    x.template load_from<kStreamed>(in_row<const T>(p_.x, place(p_.x_pitch), slots_.first), slots_);
   }
 
   __device__ __forceinline__ void load_residual(Packets& residual, const RowPlace& place) const {
-    residual.template load_from<Touch::kOnce>(
+    residual.template load_from<kStreamed>(
         in_row<const T>(p_.residual, place(p_.residual_pitch), slots_.first), slots_);
   }
 
@@ -114,8 +114,7 @@ class NormRope {
       }
     }
     if (is_row)
-      x.template store_to<Touch::kOnce>(in_row<T>(p_.sum, place(p_.sum_pitch), slots_.first),
-                                        slots_);
+      x.template store_to<kStreamed>(in_row<T>(p_.sum, place(p_.sum_pitch), slots_.first), slots_);
   }
 
   __device__ __forceinline__ float inverse_rms(Packets& x, float* exchange) {
@@ -187,8 +186,7 @@ class NormRope {
       }
     }
     if (is_row)
-      x.template store_to<Touch::kOnce>(in_row<T>(p_.out, place(p_.out_pitch), slots_.first),
-                                        slots_);
+      x.template store_to<kStreamed>(in_row<T>(p_.out, place(p_.out_pitch), slots_.first), slots_);
   }
 
   // An 8-bit output needs the row's largest value before any of it can be stored: values wait as
@@ -245,8 +243,8 @@ class NormRope {
       }
     }
     if (!is_row) return;
-    codes.template store_to<Touch::kOnce>(in_row<Code>(p_.out, place(p_.out_pitch), slots_.first),
-                                          slots_);
+    codes.template store_to<kStreamed>(in_row<Code>(p_.out, place(p_.out_pitch), slots_.first),
+                                       slots_);
     if (writes_scale) *in_row<float>(p_.scale, place(p_.scale_pitch), 0) = quantum.scale;
   }
 };

@@ -61,9 +61,8 @@ struct BackwardRows {
 
   __device__ __forceinline__ void load(const RowPlace& place) {
     const uint32_t position = kTurn == Turn::kNone ? 0 : load_position(p.tables, place);
-    x.template load_from<Touch::kOnce>(in_row<const T>(p.x, place(p.x_pitch), slots.first), slots);
-    dy.template load_from<Touch::kOnce>(in_row<const T>(p.dy, place(p.dy_pitch), slots.first),
-                                        slots);
+    x.template load_from<kStreamed>(in_row<const T>(p.x, place(p.x_pitch), slots.first), slots);
+    dy.template load_from<kStreamed>(in_row<const T>(p.dy, place(p.dy_pitch), slots.first), slots);
     if constexpr (kTurn != Turn::kNone) {
       angles.load_from(p.tables, place.outer, position, slots);
       const uint32_t all = angles.cos[0].words[0] | angles.cos[1].words[0] |
@@ -140,7 +139,7 @@ struct BackwardRows {
         }
       }
     }
-    x.template store_to<Touch::kOnce>(in_row<T>(p.dx, place(p.dx_pitch), slots.first), slots);
+    x.template store_to<kStreamed>(in_row<T>(p.dx, place(p.dx_pitch), slots.first), slots);
   }
 
   __device__ __forceinline__ void store_parts(float* row) const {

@@ -113,16 +113,14 @@ __global__ void __launch_bounds__(kMostRowThreads)
   const uint32_t row = blockIdx.x * p.steps.rows_per_block + (threadIdx.x >> p.steps.thread_bits);
   const RowPlace place = RowPlace::of(p.steps.inner, min(row, p.steps.rows - 1));
   StatisticsRow<T, kItems> work{p, slots, shared_memory<float>()};
-  work.x.template load_from<Touch::kOnce>(in_row<const T>(p.x, place(p.x_pitch), slots.first),
-                                          slots);
+  work.x.template load_from<kStreamed>(in_row<const T>(p.x, place(p.x_pitch), slots.first), slots);
   if constexpr (kSoftmax) {
     work.softmax();
   } else {
     work.layer_norm();
   }
   if (row < p.steps.rows)
-    work.x.template store_to<Touch::kOnce>(in_row<T>(p.out, place(p.out_pitch), slots.first),
-                                           slots);
+    work.x.template store_to<kStreamed>(in_row<T>(p.out, place(p.out_pitch), slots.first), slots);
 }
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET
