@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(kElementThreads)
   for (int k = 0; k < kFlatSteps; k++) {
     const int64_t v = first + k * kElementThreads;
     if (k >= a.steps || v >= vectors) continue;
-    load<Touch::kOnce>(packets[0][k], x + v * kCount);
-    if constexpr (kInputs == 2) load<Touch::kOnce>(packets[1][k], y + v * kCount);
+    load<kStreamed>(packets[0][k], x + v * kCount);
+    if constexpr (kInputs == 2) load<kStreamed>(packets[1][k], y + v * kCount);
   }
 #pragma unroll
   for (int k = 0; k < kFlatSteps; k++) {
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kElementThreads)
       if constexpr (kInputs == 1) values[0][i] = op(values[0][i]);
       if constexpr (kInputs == 2) values[0][i] = op(values[0][i], values[1][i]);
     }
-    store<Touch::kOnce>(out + v * kCount, narrow<T, kCount>(values[0]));
+    store<kStreamed>(out + v * kCount, narrow<T, kCount>(values[0]));
   }
   // What is behind the last whole vector, by as many threads of the last block.
   const int64_t i = vectors * kCount + static_cast<int>(threadIdx.x);

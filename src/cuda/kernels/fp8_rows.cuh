@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kRowThreads<kVectors>)
   for (int k = 0; k < kVectors; k++) {
     const int v = k * threads + in_row;
     if (v < vectors) {
-      load<Touch::kOnce>(packets[k], x + v * kCount);
+      load<kStreamed>(packets[k], x + v * kCount);
     } else {
 #pragma unroll
       for (uint32_t& word : packets[k].words) word = 0;
