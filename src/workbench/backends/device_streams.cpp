@@ -30,9 +30,10 @@ Expected<void> enqueue_read(const void* memory, size_t bytes, const cuda::Device
 
 Expected<void> enqueue_copy(void* to, const void* from, size_t bytes,
                             const cuda::DeviceInfo& device, cuda::Stream stream) {
-  // One vector a thread: the fastest of the copies that bench_gpu_rows races (an H200, 256
-  // MiB: 64.3 us; four vectors 67.4).
-  return cuda::check("copy", kernels(device).copy(from, to, bytes, {.vectors = 1}, stream));
+  // One vector a thread, no hints: the fastest of the copies that bench_gpu_rows races (an H200,
+  // 256 MiB: 64.4 us; four vectors 67.3. 1 GiB: 252 us; with hints 254 or 259, as it happens).
+  const cuda::TrafficConfig fastest{.vectors = 1, .hint = cuda::TrafficHint::kOften};
+  return cuda::check("copy", kernels(device).copy(from, to, bytes, fastest, stream));
 }
 
 namespace {
