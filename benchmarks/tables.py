@@ -189,9 +189,9 @@ def gpu_products(device):
                      f"{ours['gflops'] / 1e3:.0f}", figure(ours, "percent_of_nominal", "{:.0f} %"),
                      figure(ours, "percent_of_clock_peak", "{:.0f} %"), figure(ours, "sm_clock_mhz", "{:.0f}"),
                      figure(ours, "watts", "{:.0f}"), times(speed_up(ours, by.get("cublaslt"))),
-                     times(1 / read if read else None)])
+                     times(1 / read if read else None), times(speed_up(ours, by.get("one_scale")))])
     return document, grid(["shape", "options", "regime", "`cuda`", "TFLOPS", "of nominal", "of the clock's peak",
-                           "MHz", "W", "cuBLASLt", "time over a read"], rows)
+                           "MHz", "W", "cuBLASLt", "time over a read", "one scale"], rows)
 
 
 def gpu(device):

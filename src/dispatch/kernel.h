@@ -78,9 +78,11 @@ class Backend {
   virtual std::vector<EnvSetting> environment(const DeviceProfile&) const { return {}; }
   // Whether its kernels read and write such memory; calls with other memory never reach them.
   virtual bool runs_on(DeviceKind kind) const { return kind == DeviceKind::kCpu; }
-  // False where its kernels only move as many bytes as a case has, on memory of their own: a roof
-  // that others are measured beside.
+  // False where its kernels do not compute the case but move as many bytes, or something else that
+  // others are measured beside: a roof.
   virtual bool computes() const { return true; }
+  // False where its kernels bring memory of their own.
+  virtual bool uses_operands() const { return computes(); }
   // A peer is measured against; it is never chosen for a user who did not name it.
   virtual bool peer() const { return true; }
 };

@@ -12,7 +12,7 @@
 namespace nrd {
 namespace {
 
-// The backend that only moves the bytes of a case has nothing to check.
+// A roof has nothing to check.
 bool computes(const KernelRegistry& registry, const std::string& backend) {
   Expected<Backend*> found = registry.find_backend(backend);
   return !found || (*found)->computes();

@@ -55,8 +55,8 @@ int64_t first_unwritten(const std::vector<char>& first, const std::vector<char>&
 }
 
 // A kernel may come without a backend.
-bool computes(const KernelChoice& choice) {
-  return choice.backend == nullptr || choice.backend->computes();
+bool uses_operands(const KernelChoice& choice) {
+  return choice.backend == nullptr || choice.backend->uses_operands();
 }
 
 double elapsed_us(std::chrono::steady_clock::time_point since) {
@@ -75,7 +75,7 @@ Expected<KernelRunner> KernelRunner::create(const KernelChoice& choice, const Ca
   Expected<std::unique_ptr<OperandMemory>> memory = OperandMemory::on(c.desc.device);
   if (!memory) return memory.error();
   runner.memory_ = std::move(*memory);
-  if (mode == MemoryMode::kTimed && computes(choice)) {
+  if (mode == MemoryMode::kTimed && uses_operands(choice)) {
     Expected<void*> block = runner.memory_->allocate(static_cast<size_t>(sets) * runner.set_bytes(),
                                                      mode, OperandMemory::kReadGuard);
     if (!block) return block.error();
@@ -169,7 +169,7 @@ Expected<void> KernelRunner::check_strict(const KernelChoice& choice,
 
 Expected<void> KernelRunner::add_set(const KernelChoice& choice, MemoryMode mode) {
   Set set;
-  if (!computes(choice)) {  // it brings memory of its own
+  if (!uses_operands(choice)) {
     set.pointers.resize(case_.desc.operands.size());
     NRD_TRY(prepare(choice, set));
     sets_.push_back(std::move(set));

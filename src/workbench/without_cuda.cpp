@@ -36,7 +36,7 @@ Expected<std::unique_ptr<DeviceQueue>> open_built_in_queue(const Device&) {
 
 std::vector<std::unique_ptr<Backend>> make_device_backends() {
   std::vector<std::unique_ptr<Backend>> list;
-  for (const char* name : {"cublaslt", "cudnn", "copy", "read"})
+  for (const char* name : {"cublaslt", "cudnn", "copy", "read", "one_scale"})
     list.push_back(std::make_unique<AbsentPeer>(name));
   return list;
 }

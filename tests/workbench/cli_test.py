@@ -27,7 +27,7 @@ class Verbs(unittest.TestCase):
         listed = run("backends")
         self.assertEqual(listed.returncode, 0)
         for name in ("cpu", "autovec", "scalar", "cuda", "openblas", "mkl", "onednn", "cublaslt",
-                     "cudnn", "copy", "read"):
+                     "cudnn", "copy", "read", "one_scale"):
             self.assertIn(name, listed.stdout)
 
     def test_explain_names_every_kernel(self):

@@ -275,7 +275,7 @@ TEST(Peers, OrderNamesAndReasons) {
     }
   }
   EXPECT_EQ(names, (std::vector<std::string>{"openblas", "blis", "mkl", "onednn", "cublaslt",
-                                             "cudnn", "copy", "read"}));
+                                             "cudnn", "copy", "read", "one_scale"}));
 }
 
 // The settings that a CPU younger than the library needs (docs: "Peers pick the wrong ISA").

@@ -128,6 +128,7 @@ std::vector<std::unique_ptr<Backend>> make_device_backends() {
   list.push_back(make_cudnn_backend());
   list.push_back(make_copy_backend());
   list.push_back(make_read_backend());
+  list.push_back(make_one_scale_backend());
   return list;
 }
 

@@ -11,7 +11,8 @@ namespace nrd {
 
 // openblas, blis, mkl, onednn, and those of devices. None is opened before its load().
 std::vector<std::unique_ptr<Backend>> make_peer_backends();
-// cublaslt, cudnn; and copy and read, which move the bytes of a case and compute nothing.
+// cublaslt, cudnn; and roofs, which compute something else: copy and read move the bytes of a case,
+// one_scale is a product without scales of blocks.
 std::vector<std::unique_ptr<Backend>> make_device_backends();
 
 // One file each.
@@ -23,5 +24,6 @@ std::unique_ptr<Backend> make_cublaslt_backend();
 std::unique_ptr<Backend> make_cudnn_backend();
 std::unique_ptr<Backend> make_copy_backend();
 std::unique_ptr<Backend> make_read_backend();
+std::unique_ptr<Backend> make_one_scale_backend();
 
 }  // namespace nrd
