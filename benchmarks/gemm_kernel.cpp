@@ -125,6 +125,7 @@ class Bench {
           args.b = args.prefetch = b->data();
           args.steps = k;
           args.c = c->data();
+          args.announced_c = args.c;
           args.c_row = int64_t{4} * family_.columns();
           kernel(&args);
         });
@@ -152,6 +153,7 @@ class Bench {
               args.b = b->data() + b_size * static_cast<size_t>(j);
               args.prefetch = args.b;
               args.c = c->data() + i * family_.rows * columns + j * family_.columns();
+              args.announced_c = args.c;
               kernel(&args);
             }
           }
@@ -176,6 +178,7 @@ class Bench {
           args.prefetch = static_cast<const char*>(args.b) + 2048;
           args.steps = kSteps;
           args.c = c->data();
+          args.announced_c = args.c;
           args.c_row = int64_t{4} * family_.columns();
           kernel(&args);
         });

@@ -176,17 +176,20 @@ class Bench {
   }
 
  private:
-  // BLOCK="k a_block b_block" in the environment: another blocking, to find a better one.
+  // BLOCK="k a_block b_block a_outer order" in the environment: another blocking, to find a better
+  // one; 0 and what is missing: as chosen. Orders: 1 groups, 2 blocks.
   std::optional<gemm::Blocking> blocking(const gemm::ProductDesc& desc) const {
     const char* text = std::getenv("BLOCK");
     if (!text) return {};
     gemm::Blocking b = gemm::choose_blocking({desc.m, desc.n, desc.k, desc.is_packed, true},
                                              family_, profile_);
-    long long k = 0, a_block = 0, b_block = 0;
-    std::sscanf(text, "%lld %lld %lld", &k, &a_block, &b_block);
+    long long k = 0, a_block = 0, b_block = 0, a_outer = 0, order = 0;
+    std::sscanf(text, "%lld %lld %lld %lld %lld", &k, &a_block, &b_block, &a_outer, &order);
     if (k > 0) b.k = k;
     if (a_block > 0) b.a_block = a_block;
     if (b_block > 0) b.b_block = b_block;
+    if (a_outer > 0) b.a_outer = a_outer;
+    if (order > 0) b.order = order == 1 ? gemm::LoopOrder::kGroups : gemm::LoopOrder::kBlocks;
     return b;
   }
 

@@ -45,7 +45,7 @@ void ColumnSums::run(const void* panel, int64_t steps, int32_t* sums) const {
   args.a = kOffsets.data();
   args.b = args.prefetch = panel;
   args.c = args.partial = sums;
-  args.next_c = sums;
+  args.announced_c = sums;
   args.is_last = 0;
   int64_t done = 0;
   do {

@@ -57,7 +57,6 @@ class Writer {
     for (int i = 0; i < spec_.panel_rows * spec_.vectors; i++) {
       sums_.push_back(b_.pinned_vector(i));
     }
-    announce_c();
     start();
     if (family_.offsets(spec_.a)) add_correction();
     if (is_matrix()) change_form();
@@ -89,18 +88,6 @@ class Writer {
     return spec_.has_tail && vector == spec_.vectors - 1 ? &tail_ : nullptr;
   }
   void advance(G pointer, G bytes) { b_.gop(Op::kGAdd, pointer, bytes, pointer); }
-
-  // Lines of C come from far away, and the next tile may begin with reading them: they are on their
-  // way while this one is made.
-  void announce_c() {
-    const G row = argument(offsetof(MicroKernelArgs, next_c));
-    const G stride = argument(offsetof(MicroKernelArgs, c_row));
-    const int bytes = spec_.vectors * lanes_ * static_cast<int>(byte_size(spec_.epilogue.out));
-    for (int r = 0; r < spec_.rows; r++) {
-      for (int at = 0; at < bytes; at += kLine) b_.prefetch({row, {}, 1, at});
-      if (r + 1 < spec_.rows) advance(row, stride);
-    }
-  }
 
   void start() {
     const jit::Label from_zero = b_.label(), done = b_.label();
@@ -160,13 +147,27 @@ class Writer {
     prefetch_at_ = argument(offsetof(MicroKernelArgs, prefetch));
     const G steps = argument(offsetof(MicroKernelArgs, steps));
     const G rest = b_.gop(Op::kGAnd, steps, kUnroll - 1);
-    turns(b_.gop(Op::kGDiv, steps, kUnroll), kUnroll);
+    const G all = b_.gop(Op::kGDiv, steps, kUnroll);
+    const G with_c = b_.gop(Op::kGMin, all, spec_.rows);
+    turns(b_.gop(Op::kGSub, all, with_c), kUnroll);
+    c_at_ = argument(offsetof(MicroKernelArgs, announced_c));
+    c_row_ = argument(offsetof(MicroKernelArgs, c_row));
+    turns(with_c, kUnroll, true);
     turns(rest, 1);
   }
 
+  // Lines of C come from far away; the last turns announce them, a row each. All at once they would
+  // take every buffer that a core has for misses, and B would wait for them.
+  void announce_c() {
+    const int bytes = spec_.vectors * lanes_ * static_cast<int>(byte_size(spec_.epilogue.out));
+    for (int at = 0; at < bytes; at += kLine) b_.prefetch({c_at_, {}, 1, at});
+    advance(c_at_, c_row_);
+  }
+
   // `count` times `unroll` steps.
-  void turns(G count, int unroll) {
+  void turns(G count, int unroll, bool announces_c = false) {
     b_.repeat(count, [&] {
+      if (announces_c) announce_c();
       for (int u = 0; u < unroll; u++) step(u);
       b_.gop(Op::kGAdd, a_at_, int64_t{unroll} * a_row_, a_at_);
       b_.gop(Op::kGAdd, b_at_, int64_t{unroll} * panel_row_, b_at_);
@@ -279,7 +280,7 @@ class Writer {
   int a_row_, panel_row_;  // bytes of a step
   std::vector<V> sums_;
   jit::Tail tail_;
-  G a_at_, b_at_, prefetch_at_;
+  G a_at_, b_at_, c_at_, c_row_, prefetch_at_;
 };
 
 }  // namespace

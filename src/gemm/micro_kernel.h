@@ -37,8 +37,8 @@ struct MicroKernelArgs {
   int64_t partial_row = 0;        // bytes from row to row, here and below
   void* c = nullptr;
   int64_t c_row = 0, c_column = 0;
-  const void* next_c = nullptr;  // the tile after this one
-  int64_t tail = 0;              // columns of the last vector
+  const void* announced_c = nullptr;  // a tile whose lines come nearer meanwhile
+  int64_t tail = 0;                   // columns of the last vector
   OperandMemory operands[kEpilogueOperands];
 };
 

@@ -289,7 +289,8 @@ class Run {
   void tile(MicroKernelArgs& args, int64_t i, int64_t j, int64_t next_i, int64_t next_j) const {
     const int64_t row = p_.rows_.begin(i), column = j * p_.family_->columns();
     args.c = c_at(args, i, j);
-    args.next_c = c_at(args, next_i, next_j);
+    // What this tile will store; where tiles begin with loading, what the next one loads.
+    args.announced_c = args.is_first ? args.c : c_at(args, next_i, next_j);
     if (p_.partials_lie_in_c_) {
       args.partial = args.c;
       args.partial_row = args.c_row;
