@@ -15,6 +15,7 @@
 // delivers several times over; loads of B are announced one panel row a step, as far ahead as the
 // driver says.
 // kAheadOfA: the panel of A comes from L2, nine steps ahead is its latency several times over.
+// kAheadOfRows: rows of A that are read as they lie take 16 steps a line; two lines ahead.
 // kUnroll: four steps hide the loop's three instructions and keep the body inside the µop cache.
 // Every output is one chain of multiply-adds in the order of k, whatever the tile.
 // kMatrix (NEON): an accumulator holds a 2x2 of C, two of them the same bytes as two rows of one
@@ -39,6 +40,8 @@ using jit::V;
 constexpr int kUnroll = 4;
 constexpr int kLine = 64;
 constexpr int64_t kAheadOfA = 512;  // bytes
+constexpr int64_t kAheadOfRows = 128;
+constexpr int kRowsAPointer = 3;  // an address is a pointer and 0, 1 or 2 strides
 constexpr Lane kF32 = Lane::kF32;
 
 class Writer {
@@ -50,7 +53,7 @@ class Writer {
         family_(*spec.family),
         sum_lane_(spec.family->sums_integers() ? Lane::kI32 : Lane::kF32),
         sum_dtype_(spec.family->sums_integers() ? DType::kI32 : DType::kF32),
-        a_row_(spec.panel_rows * spec.family->step_bytes()),
+        a_step_((spec.reads_rows ? 1 : spec.panel_rows) * spec.family->step_bytes()),
         panel_row_(spec.family->columns() * spec.family->step_bytes()) {}
 
   Expected<jit::Program> write() {
@@ -141,8 +144,38 @@ class Writer {
     }
   }
 
+  void point_at_a() {
+    a_at_.push_back(argument(offsetof(MicroKernelArgs, a)));
+    if (!spec_.reads_rows) return;
+    a_row_ = argument(offsetof(MicroKernelArgs, a_row));
+    const G three = b_.gop(Op::kGMul, a_row_, kRowsAPointer);
+    for (int r = kRowsAPointer; r < spec_.rows; r += kRowsAPointer) {
+      a_at_.push_back(b_.gop(Op::kGAdd, a_at_.back(), three));
+    }
+  }
+
+  // Step u of a row.
+  Mem a_element(int row, int u) const {
+    const int64_t at = int64_t{u} * a_step_;
+    if (!spec_.reads_rows) return {a_at_[0], {}, 1, at + 4 * row};
+    const G pointer = a_at_[static_cast<size_t>(row / kRowsAPointer)];
+    const int away = row % kRowsAPointer;
+    return away == 0 ? Mem{pointer, {}, 1, at} : Mem{pointer, a_row_, away, at};
+  }
+
+  // Packed: a line a step. Rows: some a step, so that each is announced once a turn.
+  void announce_a(int u, int unroll) {
+    if (!spec_.reads_rows) return b_.prefetch({a_at_[0], {}, 1, kAheadOfA + int64_t{u} * a_step_});
+    if (unroll < kUnroll) return;
+    for (int r = spec_.rows * u / kUnroll; r < spec_.rows * (u + 1) / kUnroll; r++) {
+      Mem at = a_element(r, 0);
+      at.offset += kAheadOfRows;
+      b_.prefetch(at);
+    }
+  }
+
   void multiply() {
-    a_at_ = argument(offsetof(MicroKernelArgs, a));
+    point_at_a();
     b_at_ = argument(offsetof(MicroKernelArgs, b));
     prefetch_at_ = argument(offsetof(MicroKernelArgs, prefetch));
     const G steps = argument(offsetof(MicroKernelArgs, steps));
@@ -168,32 +201,33 @@ class Writer {
   void turns(G count, int unroll, bool announces_c = false) {
     b_.repeat(count, [&] {
       if (announces_c) announce_c();
-      for (int u = 0; u < unroll; u++) step(u);
-      b_.gop(Op::kGAdd, a_at_, int64_t{unroll} * a_row_, a_at_);
+      for (int u = 0; u < unroll; u++) {
+        announce_a(u, unroll);
+        step(u);
+      }
+      for (G at : a_at_) b_.gop(Op::kGAdd, at, int64_t{unroll} * a_step_, at);
       b_.gop(Op::kGAdd, b_at_, int64_t{unroll} * panel_row_, b_at_);
       b_.gop(Op::kGAdd, prefetch_at_, int64_t{unroll} * panel_row_, prefetch_at_);
     });
   }
 
   void step(int u) {
-    const int64_t a_step = int64_t{u} * a_row_, b_step = int64_t{u} * panel_row_;
+    const int64_t b_step = int64_t{u} * panel_row_;
     for (int at = 0; at < panel_row_; at += kLine) {
       if ((b_step + at) % kLine == 0) b_.prefetch({prefetch_at_, {}, 1, b_step + at});
     }
-    b_.prefetch({a_at_, {}, 1, kAheadOfA + a_step});
-    if (is_matrix()) return multiply_matrices(a_step, b_step);
+    if (is_matrix()) return multiply_matrices(u);
     std::vector<V> columns;
     for (int v = 0; v < spec_.vectors; v++) {
       columns.push_back(load_b(b_step + int64_t{4} * lanes_ * v));
     }
-    // One row may be the matrix itself, which ends where it ends.
     const bool is_fma_by_lane =
-        family_.arithmetic == Arithmetic::kFma && spec_.target->has_lane_fma && spec_.rows > 1;
+        family_.arithmetic == Arithmetic::kFma && spec_.target->has_lane_fma && !spec_.reads_rows;
     if (is_fma_by_lane || family_.arithmetic == Arithmetic::kDotLane) {
-      return multiply_lanes(a_step, columns);
+      return multiply_lanes(u, columns);
     }
     for (int r = 0; r < spec_.rows; r++) {
-      const V row = b_.broadcast(DType::kF32, kF32, {a_at_, {}, 1, a_step + 4 * r});
+      const V row = b_.broadcast(DType::kF32, kF32, a_element(r, u));
       for (int v = 0; v < spec_.vectors; v++) {
         multiply_add(row, columns[static_cast<size_t>(v)], sum(r, v));
       }
@@ -213,11 +247,11 @@ class Writer {
   }
 
   // Whole vectors of A; the last may reach into what lies behind the panel.
-  void multiply_lanes(int64_t a_step, const std::vector<V>& columns) {
+  void multiply_lanes(int u, const std::vector<V>& columns) {
     V rows;
     for (int r = 0; r < spec_.rows; r++) {
       const int lane = r % lanes_;
-      if (lane == 0) rows = b_.load(DType::kF32, kF32, {a_at_, {}, 1, a_step + 4 * r});
+      if (lane == 0) rows = b_.load(DType::kF32, kF32, a_element(r, u));
       for (int v = 0; v < spec_.vectors; v++) {
         const V& column = columns[static_cast<size_t>(v)];
         if (family_.arithmetic == Arithmetic::kDotLane) {
@@ -230,12 +264,13 @@ class Writer {
   }
 
   // A vector holds eight bytes of k for two rows, or for two columns.
-  void multiply_matrices(int64_t a_step, int64_t b_step) {
+  void multiply_matrices(int u) {
+    const int64_t a_step = int64_t{u} * a_step_, b_step = int64_t{u} * panel_row_;
     const Op op = family_.element == 1 ? Op::kMatrixI8 : Op::kMatrixBF16;
     std::vector<V> columns;
     for (int c = 0; c < 2 * spec_.vectors; c++) columns.push_back(load_b(b_step + 16 * c));
     for (int r = 0; r < spec_.rows; r += 2) {
-      const V rows = b_.load(DType::kF32, kF32, {a_at_, {}, 1, a_step + 8 * r});
+      const V rows = b_.load(DType::kF32, kF32, {a_at_[0], {}, 1, a_step + 8 * r});
       for (int c = 0; c < 2 * spec_.vectors; c++) {
         V& to = sums_[static_cast<size_t>(r * spec_.vectors + c)];
         b_.add_products(op, rows, columns[static_cast<size_t>(c)], to, spec_.a == DType::kU8);
@@ -277,20 +312,21 @@ class Writer {
   const Family& family_;
   Lane sum_lane_;
   DType sum_dtype_;
-  int a_row_, panel_row_;  // bytes of a step
+  int a_step_, panel_row_;  // bytes of a step
   std::vector<V> sums_;
   jit::Tail tail_;
-  G a_at_, b_at_, c_at_, c_row_, prefetch_at_;
+  std::vector<G> a_at_;  // of the panel, or of every third row
+  G a_row_, b_at_, c_at_, c_row_, prefetch_at_;
 };
 
 }  // namespace
 
 std::string MicroKernelSpec::key() const {
   const bool sees_a = family->sums_integers();
-  return fmt::format("{}/{}/{}/{}of{}x{}p{}{}{}/{}", target->isa, numerics_word(family->numerics),
+  return fmt::format("{}/{}/{}/{}of{}x{}p{}{}{}{}/{}", target->isa, numerics_word(family->numerics),
                      static_cast<int>(family->arithmetic), rows, panel_rows, vectors,
-                     prefetch_lines, has_tail ? "t" : "", sees_a && a == DType::kU8 ? "u" : "",
-                     epilogue.key());
+                     prefetch_lines, reads_rows ? "r" : "", has_tail ? "t" : "",
+                     sees_a && a == DType::kU8 ? "u" : "", epilogue.key());
 }
 
 Expected<jit::Program> write_micro_kernel(const MicroKernelSpec& spec) {

@@ -12,12 +12,13 @@ namespace nrd::gemm {
 struct MicroKernelSpec {
   const jit::Target* target = nullptr;
   const Family* family = nullptr;
-  int rows = 0;            // 1 .. family->rows
-  int panel_rows = 0;      // as the panel of A was packed: these, or some that do not count more
-  int vectors = 0;         // 1 .. family->vectors that hold columns of C; a panel of B is whole
-  bool has_tail = false;   // the last vector is not full
-  DType a = DType::kF32;   // as it was given, before packing
-  int prefetch_lines = 0;  // tiles: of `prefetch` a step
+  int rows = 0;             // 1 .. family->rows
+  int panel_rows = 0;       // as the panel of A was packed: these, or some that do not count more
+  bool reads_rows = false;  // of A as it lies: f32 along k, args.a_row apart
+  int vectors = 0;          // 1 .. family->vectors that hold columns of C; a panel of B is whole
+  bool has_tail = false;    // the last vector is not full
+  DType a = DType::kF32;    // as it was given, before packing
+  int prefetch_lines = 0;   // tiles: of `prefetch` a step
   Epilogue epilogue;
 
   std::string key() const;  // equal where the code is
@@ -28,6 +29,7 @@ struct MicroKernelSpec {
 struct MicroKernelArgs {
   const jit::Helper* helpers = nullptr;
   const void* a = nullptr;
+  int64_t a_row = 0;  // bytes from row to row, where they are read as they lie
   const void* b = nullptr;
   const void* prefetch = nullptr;  // walks with b: a step's bytes, or spec.prefetch_lines, a step
   int64_t steps = 0;               // of k

@@ -5,13 +5,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace nrd::gemm {
 namespace {
 
 constexpr size_t kAlignment = 64;
 
+// More columns than these make packing A cheap: at 512 it costs 5 % of a product on two threads,
+// which write what the other one has read, at 2048 1 %.
+constexpr int64_t kMostColumnsUnpacked = 2048;
+// L1 on x86: 64 sets of 64 bytes. A set has eight lines or more, and one is for B.
+constexpr size_t kSets = 64, kSetBytes = 64;
+constexpr int kMostInASet = 7;
+
 size_t align_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Whether a panel's rows find room in L1 side by side: those some KB apart compete for few sets.
+bool fits_l1(int64_t row_bytes, int rows) {
+  std::array<int, kSets> lines{};
+  for (int r = 0; r < rows; r++) {
+    const auto at = static_cast<size_t>(row_bytes) * static_cast<size_t>(r);
+    if (++lines[at / kSetBytes % kSets] > kMostInASet) return false;
+  }
+  return true;
+}
+
+// One row is its own panel. Lanes of NEON's multiply-adds come from packed panels.
+bool reads_a_as_it_lies(const ProductDesc& desc, const jit::Target& target, const Cut& rows) {
+  if (desc.a != DType::kF32 || desc.a_column != 1 || desc.a_blocks.k_block > 0) return false;
+  if (desc.m == 1) return true;
+  return !target.has_lane_fma && desc.n <= kMostColumnsUnpacked &&
+         fits_l1(desc.a_row * int64_t{sizeof(float)}, rows.wide);
+}
 
 Expected<void> check_blocks(const Family& family, const ProductDesc& desc) {
   const bool has_blocks = desc.a_blocks.k_block > 0 || desc.b_blocks.k_block > 0;
@@ -52,8 +78,7 @@ Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& targ
   product.partials_lie_in_c_ = epilogue.out == sums && epilogue.is_contiguous &&
                                !epilogue.reads_matrix() &&
                                (*family)->arithmetic != Arithmetic::kTile;
-  product.reads_a_directly_ =
-      desc.m == 1 && desc.a == DType::kF32 && desc.a_column == 1 && desc.a_blocks.k_block == 0;
+  product.reads_a_directly_ = reads_a_as_it_lies(desc, target, product.rows_);
   product.blocking_ = choose_blocking(
       {desc.m, desc.n, desc.k, desc.is_packed, !product.partials_lie_in_c_}, **family, profile);
   if (blocking) product.blocking_ = *blocking;
@@ -66,10 +91,12 @@ Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& targ
 }
 
 Expected<void> Product::make_packers(const jit::Target& target) {
-  const Side a = {desc_.a, desc_.a_column, desc_.a_row, desc_.k, desc_.a_blocks};
-  Expected<Packer> pack_a = Packer::of_a(target, *family_, a, rows_);
-  if (!pack_a) return pack_a.error();
-  pack_a_ = *pack_a;
+  if (!reads_a_directly_) {
+    const Side a = {desc_.a, desc_.a_column, desc_.a_row, desc_.k, desc_.a_blocks};
+    Expected<Packer> pack_a = Packer::of_a(target, *family_, a, rows_);
+    if (!pack_a) return pack_a.error();
+    pack_a_ = *pack_a;
+  }
   if (desc_.is_packed) return {};
   const Side b = {desc_.b, desc_.b_row, desc_.b_column, desc_.k, desc_.b_blocks};
   Expected<Packer> pack_b = Packer::of_b(target, *family_, b, columns_);
@@ -98,6 +125,7 @@ Expected<void> Product::make_kernels(const jit::Target& target) {
       spec.family = family_;
       spec.rows = narrow ? rows_.narrow : rows_.wide;
       spec.panel_rows = panel_rows(*family_, rows_, narrow ? rows_.panels - 1 : 0);
+      spec.reads_rows = reads_a_directly_;
       spec.a = desc_.a;
       spec.prefetch_lines = tile_prefetch_lines();
       spec.epilogue = desc_.epilogue;

@@ -79,7 +79,7 @@ class Product {
   Cut rows_, columns_;
   Packer pack_a_, pack_b_;
   ColumnSums column_sums_;         // of B, where A is offset
-  bool reads_a_directly_ = false;  // one row of f32: the panel is the row itself
+  bool reads_a_directly_ = false;  // as it lies, not packed
   bool partials_lie_in_c_ = false;
   // [wide or narrow panel of A][full or last panel of B]
   std::array<std::array<jit::Code::Entry, 2>, 2> kernels_{};

@@ -2,7 +2,8 @@
 // src/gemm/product_run.cpp: the loops around the micro-kernel.
 //
 // kGroups:
-//   for outer parts of A: all threads pack it, every step of k; then, group of B's panels by group:
+//   for outer parts of A: all threads pack it, every step of k, or it is read as it lies; then,
+//   group of B's panels by group:
 //     for blocks of k: (pack B's) for blocks of A in L2: for panels of B: for panels of A:
 //       micro-kernel
 // kBlocks (Goto's order), where A is too large to be packed whole and B is not packed yet:
@@ -118,7 +119,7 @@ class Run {
     int64_t i, i_end, j, j_end, k, steps;
     int64_t first_i, first_j;  // of what is packed
     int64_t first_partial;     // panel of A whose partial results come first
-    const char* a;
+    const char* a;             // packed
     char* slot;
     int64_t thread;
   };
@@ -146,6 +147,10 @@ class Run {
   }
   void pack_a(int64_t panel, int64_t first, int64_t k, int64_t steps, char* block) const {
     p_.pack_a_.pack(args_.a, panel, k, steps, block + a_offset(panel, first), args_.a_scales);
+  }
+  const void* a_at(const Part& part, int64_t panel) const {
+    if (!p_.reads_a_directly_) return part.a + a_offset(panel, part.first_i);
+    return offset(args_.a, 4 * (p_.rows_.begin(panel) * d_.a_row + part.k));
   }
   char* slot_at(int64_t slot) const {
     return workspace_ + p_.layout_.slots + p_.layout_.slot_bytes * static_cast<size_t>(slot);
@@ -187,8 +192,7 @@ class Run {
   void group(int64_t slot, int64_t i, int64_t i_end, int64_t j, int64_t j_end) {
     const int64_t a_block = p_.blocking_.a_block;
     const auto part = [&](int64_t from, int64_t to, int64_t first, int64_t k, int64_t steps) {
-      const char* a = p_.reads_a_directly_ ? static_cast<const char*>(args_.a) + 4 * k
-                                           : a_block_at(i, i_end, k);
+      const char* a = p_.reads_a_directly_ ? nullptr : a_block_at(i, i_end, k);
       multiply({from, to, j, j_end, k, steps, i, j, first, a, slot_at(slot), slot});
     };
     for (int64_t ii = i; ii < i_end && d_.is_packed; ii += a_block) {
@@ -208,7 +212,8 @@ class Run {
 
   void pack_block(int64_t i, int64_t i_end, int64_t j, int64_t j_end, int64_t k, int64_t steps) {
     const int64_t b_panels = d_.is_packed ? 0 : j_end - j;
-    run_tasks(exec_, threads_, b_panels + i_end - i, {}, [&](int64_t, int64_t task) {
+    const int64_t a_panels = p_.reads_a_directly_ ? 0 : i_end - i;
+    run_tasks(exec_, threads_, b_panels + a_panels, {}, [&](int64_t, int64_t task) {
       if (task >= b_panels) return pack_a(i + task - b_panels, i, k, steps, workspace_);
       pack_b(j + task, k, steps, slot_at(0), task);
     });
@@ -243,7 +248,7 @@ class Run {
       const char* next = ends ? b_at(part, part.j, part.k + part.steps) : b_at(part, j + 1, part.k);
       for (int64_t i = part.i; i < part.i_end; i++) {
         const bool is_last = i + 1 == part.i_end;
-        args.a = part.a + a_offset(i, part.first_i);
+        args.a = a_at(part, i);
         args.prefetch = prefetch_at(part, i, static_cast<const char*>(args.b), next);
         if (p_.layout_.keeps_partials) {
           const int64_t row = (i - part.first_partial) * p_.family_->rows;
@@ -270,6 +275,7 @@ class Run {
   MicroKernelArgs block_args(int64_t k, int64_t steps) const {
     MicroKernelArgs args;
     args.helpers = jit::helper_table();
+    args.a_row = 4 * d_.a_row;
     args.steps = steps;
     args.is_first = k == 0;
     args.is_last = k + steps >= all_steps_;

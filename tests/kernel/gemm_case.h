@@ -28,6 +28,7 @@ struct GemmCase {
   DType a = DType::kF32, b = DType::kF32, c = DType::kF32;
   Numerics numerics = Numerics::kPlain;
   Storage a_storage = Storage::kRows, b_storage = Storage::kRows, c_storage = Storage::kRows;
+  int64_t a_row = 0;        // elements from row to row, where rows are contiguous and apart
   bool is_integer = false;  // small integers: every sum is exact
   bool has_bias = false, has_beta = false, has_residual = false;
   const OpTrace* activation = nullptr;
@@ -38,6 +39,7 @@ struct GemmCase {
         "m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k);
     for (DType d : {a, b, c}) s += " " + std::string(word(d));
     for (Storage x : {a_storage, b_storage, c_storage}) s += " rcs"[static_cast<int>(x) + 1];
+    if (a_row > 0) s += " a_row=" + std::to_string(a_row);
     if (has_bias) s += " bias";
     if (has_beta) s += " beta";
     if (has_residual) s += " residual";
@@ -48,7 +50,7 @@ struct GemmCase {
 // A matrix whose last element lies against a guard page.
 class GuardedMatrix {
  public:
-  GuardedMatrix(int64_t rows, int64_t columns, DType dtype, Storage storage)
+  GuardedMatrix(int64_t rows, int64_t columns, DType dtype, Storage storage, int64_t row = 0)
       : rows_(rows), columns_(columns), dtype_(dtype) {
     row_ = storage == Storage::kColumns ? 1 : columns;
     column_ = storage == Storage::kColumns ? rows : 1;
@@ -56,6 +58,7 @@ class GuardedMatrix {
       column_ = 3;
       row_ = 3 * columns + 2;
     }
+    if (row > 0) row_ = row;
     const int64_t last =
         rows > 0 && columns > 0 ? (rows - 1) * row_ + (columns - 1) * column_ + 1 : 0;
     buffer_ = std::move(
@@ -123,7 +126,7 @@ class GemmRun {
       : c_(c),
         target_(target),
         profile_(profile),
-        a_(c.m, c.k, c.a, c.a_storage),
+        a_(c.m, c.k, c.a, c.a_storage, c.a_row),
         b_(c.k, c.n, c.b, c.b_storage),
         bias_(1, c.n, DType::kF32, Storage::kRows),
         residual_(c.m, c.n, c.c, c.c_storage) {

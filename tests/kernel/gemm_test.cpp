@@ -64,6 +64,24 @@ TEST_P(Gemm, TakesAnyStrides) {
   }
 }
 
+// Rows 4 KB apart compete for a set of L1 and are packed, and so is A beside many columns; other
+// rows are read where they are.
+TEST_P(Gemm, HasTheSameBitsWhereverRowsOfALie) {
+  for (int64_t n : {70, 2100}) {
+    for (int64_t k : {3, 40, 131}) {
+      const GemmCase near = {.m = 43, .n = n, .k = k};
+      const GuardedMatrix first = GemmRun(near, target(), host()).run(false, 1);
+      for (int64_t row : {k + 1, int64_t{512}, int64_t{1024}}) {
+        GemmCase apart = near;
+        apart.a_row = row;
+        check(apart);
+        const GemmRun run(apart, target(), host());
+        EXPECT_TRUE(GemmRun::same(first, run.run(false, 2))) << apart.text();
+      }
+    }
+  }
+}
+
 TEST_P(Gemm, TakesAnyMixOfDtypes) {
   const DType all[] = {DType::kF32, DType::kF16, DType::kBF16};
   for (DType a : all) {
