@@ -30,7 +30,7 @@ constexpr int64_t kAhead = 4096;
 constexpr int64_t kAheadOfTiles = 16384;
 // Work below this is not worth waking a thread for: some microseconds of multiply-adds.
 constexpr double kFlopsAThread = 1e6;
-constexpr int64_t kTasksAThread = 16, kGroupsAThread = 8;
+constexpr int64_t kTasksAThread = 16, kGroupsAThread = 4;
 
 // What a thread needs to do in front of its tasks and behind them.
 struct Around {
