@@ -6,6 +6,8 @@
 //   group of B's panels by group:
 //     for blocks of k: (pack B's) for blocks of A in L2: for panels of B: for panels of A:
 //       micro-kernel
+//   Tiles of AMX, B packed: each block of A times each group is a task, all of k, so that what
+//   comes from the cache that threads share serves a square of C.
 // kBlocks (Goto's order), where A is too large to be packed whole and B is not packed yet:
 //   for outer parts of A, blocks of B's panels, blocks of k:
 //     all threads pack both; then, task by task:
@@ -79,10 +81,6 @@ class Run {
   void by_groups() {
     const Blocking& size = p_.blocking_;
     const int64_t k_blocks = (all_steps_ + size.k - 1) / size.k;
-    // Smaller groups where threads would wait for the last one.
-    const int64_t width =
-        std::clamp<int64_t>(p_.columns_.panels / (kGroupsAThread * threads_), 1, size.b_block);
-    const int64_t groups = (p_.columns_.panels + width - 1) / width;
     for (int64_t i = 0; i < p_.rows_.panels; i += size.a_outer) {
       const int64_t i_end = std::min(i + size.a_outer, p_.rows_.panels), panels = i_end - i;
       if (!p_.reads_a_directly_) {
@@ -92,9 +90,16 @@ class Run {
                  a_block_at(i, i_end, k));
         });
       }
-      run_tasks(exec_, threads_, groups, tiles(), [&](int64_t slot, int64_t task) {
-        const int64_t j = task * width;
-        group(slot, i, i_end, j, std::min(j + width, p_.columns_.panels));
+      const int64_t part = shares_squares() ? std::min(size.a_block, panels) : panels;
+      const int64_t parts = (panels + part - 1) / part;
+      // Smaller groups where threads would wait for the last one.
+      const int64_t width = std::clamp<int64_t>(
+          p_.columns_.panels * parts / (kGroupsAThread * threads_), 1, size.b_block);
+      const int64_t groups = (p_.columns_.panels + width - 1) / width;
+      run_tasks(exec_, threads_, groups * parts, tiles(), [&](int64_t slot, int64_t task) {
+        const int64_t from = i + task % parts * part, j = task / parts * width;
+        group(slot, {i, i_end}, {from, std::min(from + part, i_end)},
+              {j, std::min(j + width, p_.columns_.panels)});
       });
     }
   }
@@ -124,6 +129,15 @@ class Run {
     int64_t thread;
   };
 
+  struct Range {
+    int64_t begin, end;
+  };
+
+  // Whether a task is a block of A times a group of B's panels, and not all of A times fewer of
+  // them: tiles multiply faster than the cache that threads share delivers A anew for each.
+  bool shares_squares() const {
+    return p_.configure_tiles_ != nullptr && d_.is_packed && threads_ > 1;
+  }
   Around tiles() const { return {p_.configure_tiles_, p_.release_tiles_, &p_.tiles_}; }
 
   // At least once: without any k the epilogue of zeros is the result.
@@ -187,24 +201,25 @@ class Run {
 
   // ---- by groups ----
 
-  // B packed: A block by block, so that the partial results of one stay near. B to be packed: all
-  // of A for each block of k, so that it is packed once.
-  void group(int64_t slot, int64_t i, int64_t i_end, int64_t j, int64_t j_end) {
+  // `rows` of the packed panels of A, `all`. B packed: A block by block, so that the partial
+  // results of one stay near. B to be packed: all of A for each block of k, so that it is packed
+  // once.
+  void group(int64_t slot, Range all, Range rows, Range columns) {
     const int64_t a_block = p_.blocking_.a_block;
-    const auto part = [&](int64_t from, int64_t to, int64_t first, int64_t k, int64_t steps) {
-      const char* a = p_.reads_a_directly_ ? nullptr : a_block_at(i, i_end, k);
-      multiply({from, to, j, j_end, k, steps, i, j, first, a, slot_at(slot), slot});
+    const auto part = [&](int64_t i, int64_t first, int64_t k, int64_t steps) {
+      const char* a = p_.reads_a_directly_ ? nullptr : a_block_at(all.begin, all.end, k);
+      multiply({i, std::min(i + a_block, rows.end), columns.begin, columns.end, k, steps, all.begin,
+                columns.begin, first, a, slot_at(slot), slot});
     };
-    for (int64_t ii = i; ii < i_end && d_.is_packed; ii += a_block) {
-      for_each_block_of_k(
-          [&](int64_t k, int64_t steps) { part(ii, std::min(ii + a_block, i_end), ii, k, steps); });
+    for (int64_t i = rows.begin; i < rows.end && d_.is_packed; i += a_block) {
+      for_each_block_of_k([&](int64_t k, int64_t steps) { part(i, i, k, steps); });
     }
     if (d_.is_packed) return;
     for_each_block_of_k([&](int64_t k, int64_t steps) {
-      for (int64_t jj = j; jj < j_end; jj++) pack_b(jj, k, steps, slot_at(slot), jj - j);
-      for (int64_t ii = i; ii < i_end; ii += a_block) {
-        part(ii, std::min(ii + a_block, i_end), i, k, steps);
+      for (int64_t j = columns.begin; j < columns.end; j++) {
+        pack_b(j, k, steps, slot_at(slot), j - columns.begin);
       }
+      for (int64_t i = rows.begin; i < rows.end; i += a_block) part(i, rows.begin, k, steps);
     });
   }
 

@@ -94,6 +94,9 @@ TEST_P(GemmDot, IsRightAroundBlockSizes) {
   }
 }
 
+// Several blocks of A and groups of B, shared by threads, each with several blocks of k.
+TEST_P(GemmDot, IsRightInManyTasks) { check(make(601, 290, 1700)); }
+
 TEST_P(GemmDot, TakesAnyStrides) {
   const Storage all[] = {Storage::kRows, Storage::kColumns, Storage::kSpaced};
   for (Storage a : all) {
