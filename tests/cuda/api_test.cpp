@@ -75,9 +75,8 @@ std::string message_of(const std::function<void()>& call) {
 
 class CudaApi : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    unsetenv("NEREID_CUDA_ARCH");
-  }  // tests name it where they want it
+  // Tests name the architecture where they want one.
+  static void SetUpTestSuite() { unsetenv("NEREID_CUDA_ARCH"); }
   void SetUp() override { fake().capacity = size_t{1} << 30; }
   static constexpr Device kGpu = Device::cuda();
   int first_stream_ = 0, second_stream_ = 0;  // their addresses are handles

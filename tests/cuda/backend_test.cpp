@@ -60,9 +60,8 @@ Desc silu_on(int index) {
 
 class CudaBackendTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    unsetenv("NEREID_CUDA_ARCH");
-  }  // tests name it where they want it
+  // Tests name the architecture where they want one.
+  static void SetUpTestSuite() { unsetenv("NEREID_CUDA_ARCH"); }
   void SetUp() override { set_device_runtime(&fake_); }
   void TearDown() override { set_device_runtime(nullptr); }
 
