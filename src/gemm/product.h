@@ -54,6 +54,7 @@ class Product {
 
  private:
   friend class Run;
+  friend class PartRun;
   Product() = default;
   Expected<void> make_packers(const jit::Target& target);
   Expected<void> make_kernels(const jit::Target& target);
