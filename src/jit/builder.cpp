@@ -371,6 +371,12 @@ void Builder::tile_dot(DType dtype, int sum, int a, int b) {
   append(inst);
 }
 
+void Builder::nop(int times) {
+  Inst inst = make(Op::kNop);
+  inst.imm = times;
+  append(inst);
+}
+
 void Builder::fence() { append(make(Op::kFence)); }
 void Builder::ret() { append(make(Op::kReturn)); }
 

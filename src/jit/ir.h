@@ -165,9 +165,11 @@ enum class Op : uint8_t {
   kTileRelease,
   kTileZero,  // tile imm
   kTileLoad,
-  kTileStore,  // tile imm
-  kTileDot,    // tile imm % 8 += tile imm / 8 % 8 * tile imm / 64; dtype of the first: bf16 i8 u8
-  kFence,      // after non-temporal stores
+  kTileLoadPast,  // L1: what it holds stays there
+  kTileStore,
+  kTileDot,  // tile imm % 8 += tile imm / 8 % 8 * tile imm / 64; dtype of the first: bf16 i8 u8
+  kNop,      // imm times
+  kFence,    // after non-temporal stores
   kReturn,
 };
 // clang-format on
@@ -294,6 +296,7 @@ class Builder {
   }
   void tile(Op op, int tile, Mem mem = {});  // kTileConfig ... kTileStore
   void tile_dot(DType dtype, int sum, int a, int b);
+  void nop(int times);
   void fence();
   void prefetch(Mem mem, bool is_to_l2 = false);
   void ret();

@@ -117,8 +117,10 @@ constexpr OpInfo kOps[] = {
     {"tile_release", '-', '-', '-', '-'},
     {"tile_zero", '-', '-', '-', '-'},
     {"tile_load", '-', '-', '-', '-', true},
+    {"tile_load_past", '-', '-', '-', '-', true},
     {"tile_store", '-', '-', '-', '-', true},
     {"tile_dot", '-', '-', '-', '-'},
+    {"nop", '-', '-', '-', '-'},
     {"fence", '-', '-', '-', '-'},
     {"return", '-', '-', '-', '-'},
 };
@@ -138,8 +140,10 @@ bool prints_immediate(const Inst& inst) {
     case Op::kMatrixI8:
     case Op::kTileZero:
     case Op::kTileLoad:
+    case Op::kTileLoadPast:
     case Op::kTileStore:
     case Op::kTileDot:
+    case Op::kNop:
     case Op::kMaskConst:
     case Op::kGArgument:
     case Op::kGConst:

@@ -85,11 +85,15 @@ void X86Emitter::emit_scalar(const Inst& inst) {
     case Op::kPrefetch:
       a_.emit(inst.imm == 0 ? Id::kIdPrefetcht0 : Id::kIdPrefetcht1, address(inst.mem));
       break;
+    case Op::kNop:
+      for (int64_t i = 0; i < inst.imm; i++) a_.nop();
+      break;
     case Op::kFence: a_.sfence(); break;
     case Op::kTileConfig:
     case Op::kTileRelease:
     case Op::kTileZero:
     case Op::kTileLoad:
+    case Op::kTileLoadPast:
     case Op::kTileStore:
     case Op::kTileDot: return tile(inst);
     default: gpr_binary(inst, to); break;

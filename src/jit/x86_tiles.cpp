@@ -15,6 +15,7 @@ void X86Emitter::tile(const Inst& inst) {
     case Op::kTileRelease: a_.tilerelease(); return;
     case Op::kTileZero: a_.tilezero(tmm(inst.imm)); return;
     case Op::kTileLoad: a_.tileloadd(tmm(inst.imm), address(inst.mem)); return;
+    case Op::kTileLoadPast: a_.tileloaddt1(tmm(inst.imm), address(inst.mem)); return;
     case Op::kTileStore: a_.tilestored(address(inst.mem), tmm(inst.imm)); return;
     default: break;
   }
