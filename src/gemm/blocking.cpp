@@ -12,15 +12,19 @@ namespace {
 // and back costs as much as 25 steps.
 constexpr int64_t kLeastPanels = 9;
 constexpr int64_t kLeastBytes = 1024, kMostBytes = 4096;  // of a row along k
-// Tiles: half of L2 holds ten panels of 48 steps; fewer panels may be longer.
-constexpr int64_t kTileSteps = 48;
+// Tiles, where several panels of A meet a panel of B: 16 steps of it are 32 KB, which stay in L1
+// while A passes by. A single panel of A stays in L2, and B passes in one piece.
+constexpr int64_t kTileSteps = 16;
 constexpr int64_t kStepsOfABlock = 16;  // a multiple of these: packing goes by vectors
 // Up to these rows a group is one panel of B: A is then read from L2 or L3 for every panel, 2 bytes
 // a cycle of multiply-adds. Beyond, a group lets a block of A in L2 serve this many.
 constexpr int64_t kFewRows = 128, kMostGroup = 8;
+// Tiles: an eighth of L2 for the block of A, a quarter for the partial results of it and a group of
+// B's panels. Larger ones would ask less of the last cache, smaller ones let threads end together.
+constexpr int64_t kFewestTileGroup = 8, kMostTileGroup = 16;
 // Packed parts that wait in the last cache: a quarter of it each, and no more than this, because
 // other programs share it.
-constexpr int64_t kMostPacked = 16 << 20;
+constexpr int64_t kMostPacked = 24 << 20, kMostPackedTiles = 32 << 20;
 // Rows whose partial results have memory of their own: 4 MB beside 1024 columns.
 constexpr int64_t kRowsOfPartials = 1024;
 
@@ -38,35 +42,60 @@ int64_t even_part(int64_t size, int64_t most, int64_t step) {
   return round_up((size + parts - 1) / parts, step);
 }
 
+int64_t panels_in(int64_t bytes, const Family& family, int64_t steps, int width) {
+  return std::max<int64_t>(bytes / (family.step_bytes() * std::max<int64_t>(steps, 1) * width), 1);
+}
+
+// B that is not packed: packed as its groups come where the partial results of all of A have room
+// for a group, all of it first otherwise.
+Blocking tile_blocking(const Extents& extents, const Family& family, int64_t l2, int64_t last) {
+  const int64_t a_panels = std::max<int64_t>((extents.m + family.rows - 1) / family.rows, 1);
+  const int64_t b_panels = (extents.n + family.columns() - 1) / family.columns();
+  const int64_t steps = family.steps(extents.k);
+  const int64_t packed_bytes = std::min(last / 4, kMostPackedTiles);
+  const int64_t tiles = l2 / 4 / (family.rows * family.columns() * 4);
+  Blocking blocking;
+  const int64_t whole = l2 / 2 / (family.step_bytes() * family.rows);
+  blocking.k = even_part(steps, a_panels == 1 ? whole : kTileSteps, kStepsOfABlock);
+  blocking.a_outer = even_part(a_panels, panels_in(packed_bytes, family, steps, family.rows), 1);
+  blocking.a_block =
+      even_part(blocking.a_outer, panels_in(l2 / 8, family, blocking.k, family.rows), 1);
+  const bool packs_first = !extents.is_packed && a_panels > tiles / kFewestTileGroup;
+  if (packs_first) {
+    blocking.b_outer =
+        even_part(b_panels, panels_in(packed_bytes, family, steps, family.columns()), 1);
+  }
+  const bool keeps_all = !extents.is_packed && !packs_first;
+  const int64_t most = tiles / (keeps_all ? a_panels : blocking.a_block);
+  blocking.b_block = extents.m <= kFewRows ? 1 : std::min(most, kMostTileGroup);
+  blocking.b_block = std::clamp<int64_t>(b_panels, 1, std::max<int64_t>(blocking.b_block, 1));
+  return blocking;
+}
+
 }  // namespace
 
 Blocking choose_blocking(const Extents& extents, const Family& family,
                          const DeviceProfile& profile) {
   const int64_t l2 = cache_bytes(profile, 1, 512 << 10);
   const int64_t last = std::max<int64_t>(last_level_cache_bytes(profile), l2);
+  if (family.arithmetic == Arithmetic::kTile) return tile_blocking(extents, family, l2, last);
   const int64_t packed_bytes = std::min(last / 4, kMostPacked);
   const int64_t a_panels = std::max<int64_t>((extents.m + family.rows - 1) / family.rows, 1);
   const int64_t b_panels = (extents.n + family.columns() - 1) / family.columns();
   const int64_t step = family.step_bytes();
   const int64_t steps = family.steps(extents.k);
-  const auto panels_in = [&](int64_t bytes, int64_t panel_steps, int width) {
-    return std::max<int64_t>(bytes / (step * std::max<int64_t>(panel_steps, 1) * width), 1);
-  };
   Blocking blocking;
-  int64_t most_steps = std::clamp(l2 / 2 / (step * kLeastPanels * family.rows), kLeastBytes / step,
-                                  kMostBytes / step);
-  if (family.arithmetic == Arithmetic::kTile) {
-    most_steps = std::max(kTileSteps, l2 / 2 / (step * family.rows * a_panels));
-  }
+  const int64_t most_steps = std::clamp(l2 / 2 / (step * kLeastPanels * family.rows),
+                                        kLeastBytes / step, kMostBytes / step);
   blocking.k = even_part(steps, most_steps, kStepsOfABlock);
-  blocking.a_outer = panels_in(packed_bytes, steps, family.rows);
+  blocking.a_outer = panels_in(packed_bytes, family, steps, family.rows);
   // Packing B again for every part of A would cost more than partial results from far away.
   if (extents.is_packed || a_panels <= blocking.a_outer) {
     blocking.order = LoopOrder::kGroups;
     const bool is_few = extents.m <= kFewRows;
     // Few rows: a panel of B passes by in one piece, as long as half of L2 holds what passes again:
     // it, or A where that is a single panel. Every further block of k starts and ends a tile anew.
-    if (is_few && extents.is_packed && family.arithmetic != Arithmetic::kTile) {
+    if (is_few && extents.is_packed) {
       const int width = a_panels == 1 ? family.rows : family.columns();
       blocking.k = even_part(steps, std::max(most_steps, l2 / 2 / (step * width)), kStepsOfABlock);
     }
@@ -74,21 +103,20 @@ Blocking choose_blocking(const Extents& extents, const Family& family,
     blocking.b_block = std::clamp<int64_t>(b_panels, 1, blocking.b_block);
   } else {
     blocking.order = LoopOrder::kBlocks;
-    blocking.a_outer = panels_in(packed_bytes, blocking.k, family.rows);
+    blocking.a_outer = panels_in(packed_bytes, family, blocking.k, family.rows);
     if (extents.has_partial) {
       blocking.a_outer = std::min(blocking.a_outer, kRowsOfPartials / family.rows);
     }
     blocking.b_block =
-        even_part(b_panels, panels_in(packed_bytes, blocking.k, family.columns()), 1);
+        even_part(b_panels, panels_in(packed_bytes, family, blocking.k, family.columns()), 1);
   }
   blocking.a_outer = even_part(a_panels, blocking.a_outer, 1);
   // A quarter of L2 for the block of A: pages lie as they like and compete for the same sets, and a
-  // panel of B that comes from further away for every nine panels of A costs nothing. Tiles are
-  // faster and want B to serve more.
-  const int64_t share = family.arithmetic == Arithmetic::kTile ? l2 / 2 : l2 / 4;
+  // panel of B that comes from further away for every nine panels of A costs nothing.
   blocking.a_block = blocking.a_outer;
   if (blocking.b_block > 1) {
-    blocking.a_block = even_part(blocking.a_outer, panels_in(share, blocking.k, family.rows), 1);
+    blocking.a_block =
+        even_part(blocking.a_outer, panels_in(l2 / 4, family, blocking.k, family.rows), 1);
   }
   return blocking;
 }

@@ -21,6 +21,7 @@ struct Blocking {
   int64_t a_outer = 0;  // panels of A that are finished before others begin
   int64_t a_block = 0;  // panels of A that wait in L2
   int64_t b_block = 0;  // panels of B that are used together
+  int64_t b_outer = 0;  // panels of B that all threads pack before any is used; 0: none
 };
 
 struct Extents {

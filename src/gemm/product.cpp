@@ -162,8 +162,8 @@ int64_t Product::b_panel_bytes() const {
   return blocking_.k * family_->columns() * family_->step_bytes() + sums;
 }
 
-// kGroups: all steps of A's outer part; a group of B's panels and of partial results for each
-// thread. kBlocks: a block of each, packed and used by all threads together.
+// kGroups: all steps of A's outer part (and of B's); a group of B's panels and of partial results
+// for each thread. kBlocks: a block of each, packed and used by all threads together.
 void Product::lay_out_workspace(const DeviceProfile& profile) {
   const bool is_by_groups = blocking_.order == LoopOrder::kGroups;
   const auto b_panels = static_cast<size_t>(blocking_.b_block);
@@ -172,17 +172,20 @@ void Product::lay_out_workspace(const DeviceProfile& profile) {
   auto a_bytes = static_cast<size_t>(blocking_.a_outer * a_panel_bytes());
   if (is_by_groups) a_bytes *= k_blocks;
   if (reads_a_directly_) a_bytes = 0;
-  const size_t b_bytes = desc_.is_packed ? 0 : b_panels * static_cast<size_t>(b_panel_bytes());
+  const size_t b_bytes = has_packed_b() ? 0 : b_panels * static_cast<size_t>(b_panel_bytes());
+  const auto outer_bytes =
+      static_cast<size_t>(blocking_.b_outer * steps * family_->columns() * family_->step_bytes());
   layout_.keeps_partials = k_blocks > 1 && !partials_lie_in_c_;
   const auto tile = static_cast<size_t>(family_->rows * family_->columns() * 4);
-  const int64_t a_panels = is_by_groups && desc_.is_packed ? blocking_.a_block : blocking_.a_outer;
+  const int64_t a_panels = is_by_groups && has_packed_b() ? blocking_.a_block : blocking_.a_outer;
   const size_t partial_bytes =
       layout_.keeps_partials ? tile * static_cast<size_t>(a_panels) * b_panels : 0;
   const int cores = std::max(profile.cores, 1);
   // A tile that is finished in memory.
   const bool is_tiled = (family_->arithmetic == Arithmetic::kTile || desc_.epilogue.is_long()) &&
                         !layout_.keeps_partials && !partials_lie_in_c_;
-  layout_.slots = align_up(a_bytes);
+  layout_.b = align_up(a_bytes);
+  layout_.slots = layout_.b + align_up(outer_bytes);
   layout_.partial = align_up(b_bytes);
   layout_.slot_bytes = layout_.partial + align_up(partial_bytes);
   layout_.own_bytes = is_tiled ? static_cast<int64_t>(tile) : 0;

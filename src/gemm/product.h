@@ -59,15 +59,17 @@ class Product {
   Expected<void> make_packers(const jit::Target& target);
   Expected<void> make_kernels(const jit::Target& target);
   int tile_prefetch_lines() const;
+  // Whether B is packed as a whole, by the caller or before it is used.
+  bool has_packed_b() const { return desc_.is_packed || blocking_.b_outer > 0; }
   int64_t a_panel_bytes() const;
   int64_t b_panel_bytes() const;
   void lay_out_workspace(const DeviceProfile& profile);
 
-  // The workspace: packed A; then slots of packed B and, behind that, partial results; then what
-  // is each thread's own, a tile on its way to C. By groups a slot belongs to one thread, by blocks
-  // there is one, and all threads share it.
+  // The workspace: packed A; B where it is packed before it is used; then slots of packed B and,
+  // behind that, partial results; then what is each thread's own, a tile on its way to C. By groups
+  // a slot belongs to one thread, by blocks there is one, and all threads share it.
   struct Layout {
-    size_t slots = 0, slot_bytes = 0;
+    size_t b = 0, slots = 0, slot_bytes = 0;
     size_t partial = 0;           // in a slot
     bool keeps_partials = false;  // in the slots
     int64_t own = 0, own_bytes = 0;

@@ -17,7 +17,9 @@ class PartRun {
         d_(product.desc_),
         args_(args),
         workspace_(static_cast<char*>(workspace)),
-        all_steps_(product.family_->steps(product.desc_.k)) {}
+        all_steps_(product.family_->steps(product.desc_.k)),
+        packed_b_(product.desc_.is_packed ? static_cast<const char*>(args.b)
+                                          : workspace_ + product.layout_.b) {}
 
  protected:
   // Some panels of A times some of B over a block of k, and where their packed forms are.
@@ -33,8 +35,7 @@ class PartRun {
   void multiply(const Part& part) const {
     MicroKernelArgs args = block_args(part.k, part.steps);
     const int64_t columns = p_.family_->columns();
-    const int64_t width = p_.layout_.keeps_partials ? p_.blocking_.b_block * columns : columns;
-    if (!p_.partials_lie_in_c_) args.partial_row = width * 4;
+    if (!p_.partials_lie_in_c_) args.partial_row = columns * 4;
     for (int64_t j = part.j; j < part.j_end; j++) {
       const bool ends = j + 1 == part.j_end;
       args.b = b_at(part, j, part.k);
@@ -46,9 +47,9 @@ class PartRun {
         args.a = a_at(part, i);
         args.prefetch = prefetch_at(part, i, static_cast<const char*>(args.b), next);
         if (p_.layout_.keeps_partials) {
-          const int64_t row = (i - part.first_partial) * p_.family_->rows;
-          args.partial =
-              part.slot + p_.layout_.partial + (row * width + (j - part.first_j) * columns) * 4;
+          // Tiles side by side, each in one piece: rows far apart would meet in few sets of L1.
+          const int64_t tile = (i - part.first_partial) * p_.blocking_.b_block + j - part.first_j;
+          args.partial = part.slot + p_.layout_.partial + tile * p_.family_->rows * columns * 4;
         } else if (!p_.partials_lie_in_c_) {
           args.partial = workspace_ + p_.layout_.own + p_.layout_.own_bytes * part.thread;
         }
@@ -81,7 +82,10 @@ class PartRun {
     return steps * p_.family_->columns() * p_.family_->step_bytes();
   }
   const char* packed_b(int64_t panel, int64_t k) const {
-    return static_cast<const char*>(args_.b) + b_steps_bytes(panel * all_steps_ + k);
+    return packed_b_ + b_steps_bytes((panel - first_packed_b_) * all_steps_ + k);
+  }
+  void pack_b_into(char* to, int64_t panel, int64_t k, int64_t steps) const {
+    p_.pack_b_.pack(args_.b, panel, k, steps, to, args_.b_scales);
   }
   // Of B's columns, behind the panel in a slot, behind all panels of a packed matrix.
   int32_t* sums_in_slot(char* slot, int64_t panel) const {
@@ -99,11 +103,11 @@ class PartRun {
   }
   void pack_b(int64_t panel, int64_t k, int64_t steps, char* slot, int64_t place) const {
     char* packed = b_in_slot(slot, place);
-    p_.pack_b_.pack(args_.b, panel, k, steps, packed, args_.b_scales);
+    pack_b_into(packed, panel, k, steps);
     if (int32_t* sums = sums_in_slot(slot, place)) p_.column_sums_.run(packed, steps, sums);
   }
   const char* b_at(const Part& part, int64_t panel, int64_t k) const {
-    return d_.is_packed ? packed_b(panel, k) : b_in_slot(part.slot, panel - part.first_j);
+    return p_.has_packed_b() ? packed_b(panel, k) : b_in_slot(part.slot, panel - part.first_j);
   }
 
   const Product& p_;
@@ -111,6 +115,8 @@ class PartRun {
   const ProductArgs& args_;
   char* workspace_;
   int64_t all_steps_;
+  const char* packed_b_;        // where B is packed as a whole
+  int64_t first_packed_b_ = 0;  // panel of it
 
  private:
   // How far in front of a stream of B: the latency of memory at its full rate (100 ns x 40 GB/s).

@@ -6,8 +6,9 @@
 //   group of B's panels by group:
 //     for blocks of k: (pack B's) for blocks of A in L2: for panels of B: for panels of A:
 //       micro-kernel
-//   Tiles of AMX, B packed: each block of A times each group is a task, all of k, so that what
-//   comes from the cache that threads share serves a square of C.
+//   Tiles of AMX, B packed, or packed by all threads before it is used: each block of A times each
+//   group is a task, all of k, so that what comes from the cache that threads share serves a square
+//   of C.
 // kBlocks (Goto's order), where A is too large to be packed whole and B is not packed yet:
 //   for outer parts of A, blocks of B's panels, blocks of k:
 //     all threads pack both; then, task by task:
@@ -18,6 +19,7 @@
 // than a task lasts.
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "gemm/product_part.h"
 
@@ -29,7 +31,11 @@ namespace {
 constexpr double kFlopsAThread = 1e6;
 // The last tasks should end together. A group brings more with it than a task of packed blocks:
 // fewer of them, and wider.
-constexpr int64_t kTasksAThread = 16, kGroupsAThread = 4;
+constexpr int64_t kTasksAThread = 16, kGroupsAThread = 4, kSquaresAThread = 2;
+
+// Panels of B that one task packs: where their columns lie side by side, lines come from memory in
+// pairs and longer runs.
+constexpr int64_t kPackedTogether = 4;
 
 // What a thread needs to do in front of its tasks and behind them.
 struct Around {
@@ -65,28 +71,16 @@ class Run : private PartRun {
   }
 
   void by_groups() {
-    const Blocking& size = p_.blocking_;
-    const int64_t k_blocks = (all_steps_ + size.k - 1) / size.k;
-    for (int64_t i = 0; i < p_.rows_.panels; i += size.a_outer) {
-      const int64_t i_end = std::min(i + size.a_outer, p_.rows_.panels), panels = i_end - i;
-      if (!p_.reads_a_directly_) {
-        run_tasks(exec_, threads_, k_blocks * panels, {}, [&](int64_t, int64_t task) {
-          const int64_t k = task / panels * size.k;
-          pack_a(i + task % panels, i, k, std::min(size.k, all_steps_ - k),
-                 a_block_at(i, i_end, k));
-        });
+    const int64_t panels = p_.columns_.panels;
+    const int64_t outer = p_.blocking_.b_outer > 0 ? p_.blocking_.b_outer : panels;
+    for (int64_t j = 0; j < panels; j += outer) {
+      const Range columns = {j, std::min(j + outer, panels)};
+      if (p_.blocking_.b_outer > 0) pack_b_outer(columns);
+      for (int64_t i = 0; i < p_.rows_.panels; i += p_.blocking_.a_outer) {
+        const Range rows = {i, std::min(i + p_.blocking_.a_outer, p_.rows_.panels)};
+        if (!p_.reads_a_directly_) pack_a_outer(rows);
+        multiply_groups(rows, columns);
       }
-      const int64_t part = shares_squares() ? std::min(size.a_block, panels) : panels;
-      const int64_t parts = (panels + part - 1) / part;
-      // Smaller groups where threads would wait for the last one.
-      const int64_t width = std::clamp<int64_t>(
-          p_.columns_.panels * parts / (kGroupsAThread * threads_), 1, size.b_block);
-      const int64_t groups = (p_.columns_.panels + width - 1) / width;
-      run_tasks(exec_, threads_, groups * parts, tiles(), [&](int64_t slot, int64_t task) {
-        const int64_t from = i + task % parts * part, j = task / parts * width;
-        group(slot, {i, i_end}, {from, std::min(from + part, i_end)},
-              {j, std::min(j + width, p_.columns_.panels)});
-      });
     }
   }
 
@@ -107,12 +101,13 @@ class Run : private PartRun {
  private:
   struct Range {
     int64_t begin, end;
+    int64_t size() const { return end - begin; }
   };
 
   // Whether a task is a block of A times a group of B's panels, and not all of A times fewer of
   // them: tiles multiply faster than the cache that threads share delivers A anew for each.
   bool shares_squares() const {
-    return p_.configure_tiles_ != nullptr && d_.is_packed && threads_ > 1;
+    return p_.configure_tiles_ != nullptr && p_.has_packed_b() && threads_ > 1;
   }
   Around tiles() const { return {p_.configure_tiles_, p_.release_tiles_, &p_.tiles_}; }
 
@@ -128,6 +123,57 @@ class Run : private PartRun {
 
   // ---- by groups ----
 
+  // body(panel, k, steps) for all panels and blocks of k, in parallel, some neighbours on a thread.
+  template <class Body>
+  void for_each_packed(Range panels, int64_t together, Body body) {
+    const int64_t size = p_.blocking_.k, k_blocks = (all_steps_ + size - 1) / size;
+    const int64_t runs = (panels.size() + together - 1) / together;
+    run_tasks(exec_, threads_, k_blocks * runs, {}, [&](int64_t, int64_t task) {
+      const int64_t k = task / runs * size, first = panels.begin + task % runs * together;
+      for (int64_t panel = first; panel < std::min(first + together, panels.end); panel++) {
+        body(panel, k, std::min(size, all_steps_ - k));
+      }
+    });
+  }
+  void pack_a_outer(Range rows) {
+    for_each_packed(rows, 1, [&](int64_t panel, int64_t k, int64_t steps) {
+      pack_a(panel, rows.begin, k, steps, a_block_at(rows.begin, rows.end, k));
+    });
+  }
+  void pack_b_outer(Range columns) {
+    first_packed_b_ = columns.begin;
+    for_each_packed(columns, kPackedTogether, [&](int64_t panel, int64_t k, int64_t steps) {
+      const int64_t at = b_steps_bytes((panel - columns.begin) * all_steps_ + k);
+      pack_b_into(workspace_ + p_.layout_.b + at, panel, k, steps);
+    });
+  }
+
+  // Where groups of B's panels begin, and the end: smaller ones where threads would wait for the
+  // last one. Squares are large, so that only those that come last are small.
+  std::vector<int64_t> cut_groups(Range columns, int64_t parts) const {
+    const int64_t share = threads_ * (shares_squares() ? kSquaresAThread : kGroupsAThread);
+    std::vector<int64_t> begins = {columns.begin};
+    while (begins.back() < columns.end) {
+      const int64_t left = shares_squares() ? columns.end - begins.back() : columns.size();
+      const int64_t width = std::clamp<int64_t>(left * parts / share, 1, p_.blocking_.b_block);
+      begins.push_back(std::min(begins.back() + width, columns.end));
+    }
+    return begins;
+  }
+
+  void multiply_groups(Range rows, Range columns) {
+    const int64_t part =
+        shares_squares() ? std::min(p_.blocking_.a_block, rows.size()) : rows.size();
+    const int64_t parts = (rows.size() + part - 1) / part;
+    const std::vector<int64_t> begins = cut_groups(columns, parts);
+    const auto groups = static_cast<int64_t>(begins.size()) - 1;
+    run_tasks(exec_, threads_, groups * parts, tiles(), [&](int64_t slot, int64_t task) {
+      const int64_t from = rows.begin + task % parts * part;
+      const auto at = static_cast<size_t>(task / parts);
+      group(slot, rows, {from, std::min(from + part, rows.end)}, {begins[at], begins[at + 1]});
+    });
+  }
+
   // `rows` of the packed panels of A, `all`. B packed: A block by block, so that the partial
   // results of one stay near. B to be packed: all of A for each block of k, so that it is packed
   // once.
@@ -138,10 +184,10 @@ class Run : private PartRun {
       multiply({i, std::min(i + a_block, rows.end), columns.begin, columns.end, k, steps, all.begin,
                 columns.begin, first, a, slot_at(slot), slot});
     };
-    for (int64_t i = rows.begin; i < rows.end && d_.is_packed; i += a_block) {
+    for (int64_t i = rows.begin; i < rows.end && p_.has_packed_b(); i += a_block) {
       for_each_block_of_k([&](int64_t k, int64_t steps) { part(i, i, k, steps); });
     }
-    if (d_.is_packed) return;
+    if (p_.has_packed_b()) return;
     for_each_block_of_k([&](int64_t k, int64_t steps) {
       for (int64_t j = columns.begin; j < columns.end; j++) {
         pack_b(j, k, steps, slot_at(slot), j - columns.begin);

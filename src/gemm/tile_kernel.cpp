@@ -2,17 +2,17 @@
 // src/gemm/tile_kernel.cpp: writes the micro-kernel of AMX: 32x32 of C in four tiles.
 //
 //   tiles of sums <- 0 or the partial result
-//   for each step (64 bytes of k): load two tiles of A and two of B, four products
+//   for each step (64 bytes of k): load two tiles of A and two of B, then four products
 //   tiles of sums -> the partial result
 //   at the end of k: row by row, partial result -> epilogue -> C
 //
 // Tiles: 0 to 3 sums ([row tile][column tile]), 4 and 5 A, 6 and 7 B. Panels of at most 16 rows use
 // the first row of tiles alone; the rows of a panel are split evenly, because a product takes as
 // long as it has rows of A.
-// Bound: with many rows the products, 16 cycles each for 2 KB of operands, which only L1 delivers
-// at that rate (L2: about 60 %); with few rows the bandwidth of B. B's next panel is announced to
-// L2 while this one is used, evenly over the panels of A that it meets. The unit works beside the
-// vector pipes: the epilogue of one tile runs under the loads of the next.
+// Bound: with many rows the products, 16 cycles each; 90 % of that with A from L2 and B from L1, if
+// loads of A leave L1 alone (60 % if not). With few rows the bandwidth of B. B's next steps are
+// announced to L2 while these are used, evenly over the panels of A that they meet. The unit works
+// beside the vector pipes: the epilogue of one tile runs under the loads of the next.
 #include <cstddef>
 
 #include "gemm/finish_rows.h"
@@ -24,8 +24,12 @@ namespace {
 using jit::G;
 using jit::Op;
 
-constexpr int kTileRows = 16, kRowBytes = 64, kLine = 64;
+constexpr int kTileRows = 16, kRowBytes = 64, kTileBytes = kTileRows * kRowBytes, kLine = 64;
 constexpr int kA = 4, kB = 6;
+// Instructions that do nothing, behind each one for a tile. On virtual machines the unit is slow
+// half of the time: then tile instructions close to one another run at a fifth of its full rate,
+// with these between them at a quarter to a third. At full rate they cost nothing.
+constexpr int kGap = 12;
 
 class Writer {
  public:
@@ -98,24 +102,37 @@ class Writer {
     });
   }
 
+  // A's tiles come past L1, where B's block of k stays for the next panel of A.
   void step() {
-    constexpr int kTileBytes = kTileRows * kRowBytes;
-    const int products = row_tiles() * column_tiles_;
-    int product = 0;
+    const int instructions = row_tiles() + column_tiles_ + row_tiles() * column_tiles_;
+    int done = 0;
+    const auto pause = [&] { leave_gap(done++, instructions); };
     for (int r = 0; r < row_tiles(); r++) {
-      b_.tile(Op::kTileLoad, kA + r, {a_at_, row_, 1, int64_t{r} * rows_.first * kRowBytes});
+      const int64_t at = int64_t{r} * rows_.first * kRowBytes;
+      b_.tile(Op::kTileLoadPast, kA + r, {a_at_, row_, 1, at});
+      pause();
+    }
+    for (int c = 0; c < column_tiles_; c++) {
+      b_.tile(Op::kTileLoad, kB + c, {b_at_, row_, 1, int64_t{c} * kTileBytes});
+      pause();
+    }
+    for (int r = 0; r < row_tiles(); r++) {
       for (int c = 0; c < column_tiles_; c++) {
-        if (r == 0) b_.tile(Op::kTileLoad, kB + c, {b_at_, row_, 1, int64_t{c} * kTileBytes});
         b_.tile_dot(product_dtype(), 2 * r + c, kA + r, kB + c);
-        // Evenly between the products.
-        const int first = spec_.prefetch_lines * product / products;
-        const int end = spec_.prefetch_lines * ++product / products;
-        for (int i = first; i < end; i++) b_.prefetch({prefetch_at_, {}, 1, kLine * i}, true);
+        pause();
       }
     }
     b_.gop(Op::kGAdd, a_at_, int64_t{kRowBytes} * (rows_.first + rows_.second), a_at_);
     b_.gop(Op::kGAdd, b_at_, int64_t{2} * kTileBytes, b_at_);
     b_.gop(Op::kGAdd, prefetch_at_, int64_t{kLine} * spec_.prefetch_lines, prefetch_at_);
+  }
+
+  // Behind one of a step's instructions: its share of the lines that the step announces, and kGap.
+  void leave_gap(int done, int instructions) {
+    const int first = spec_.prefetch_lines * done / instructions;
+    const int end = spec_.prefetch_lines * (done + 1) / instructions;
+    for (int i = first; i < end; i++) b_.prefetch({prefetch_at_, {}, 1, kLine * i}, true);
+    b_.nop(kGap);
   }
 
   DType product_dtype() const { return spec_.family->element == 2 ? DType::kBF16 : spec_.a; }
