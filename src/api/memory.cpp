@@ -2,14 +2,32 @@
 // src/api/memory.cpp: allocation through hooks, and the exchange of workspaces.
 #include "api/memory.h"
 
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <memory>
 #include <new>
 
 namespace nrd {
 
+namespace {
+
+// A wish: packed panels of many MB are read in strides, and small pages would miss in the TLB.
+void ask_for_huge_pages(void* memory, size_t bytes) {
+  constexpr size_t kHugePage = size_t{2} << 20;
+  const size_t skip = -reinterpret_cast<uintptr_t>(memory) % kHugePage;
+  if (bytes < skip + kHugePage) return;
+  madvise(static_cast<char*>(memory) + skip, (bytes - skip) / kHugePage * kHugePage, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
 void* Allocator::allocate(size_t bytes) const {
-  if (!allocate_hook) return ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
+  if (!allocate_hook) {
+    void* memory = ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
+    ask_for_huge_pages(memory, bytes);
+    return memory;
+  }
   void* memory = allocate_hook(user, bytes, kWorkspaceAlignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

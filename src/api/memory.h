@@ -11,7 +11,8 @@ namespace nrd {
 
 constexpr size_t kWorkspaceAlignment = 64;
 
-// The caller's hooks, or aligned operator new.
+// The caller's hooks, or aligned operator new; large memory then in huge pages, where the system
+// gives them.
 struct Allocator {
   void* user = nullptr;
   void* (*allocate_hook)(void* user, size_t bytes, size_t alignment) = nullptr;
