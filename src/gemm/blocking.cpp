@@ -16,9 +16,9 @@ constexpr int64_t kLeastBytes = 1024, kMostBytes = 4096;  // of a row along k
 // while A passes by. A single panel of A stays in L2, and B passes in one piece.
 constexpr int64_t kTileSteps = 16;
 constexpr int64_t kStepsOfABlock = 16;  // a multiple of these: packing goes by vectors
-// Up to these rows a group is one panel of B: A is then read from L2 or L3 for every panel, 2 bytes
-// a cycle of multiply-adds. Beyond, a group lets a block of A in L2 serve this many.
-constexpr int64_t kFewRows = 128, kMostGroup = 8;
+// Up to kFewRows a group is one panel of B: A is then read from L2 or L3 for every panel, 2 bytes a
+// cycle of multiply-adds. Beyond, a group lets a block of A in L2 serve this many.
+constexpr int64_t kMostGroup = 8;
 // Tiles: an eighth of L2 for the block of A, a quarter for the partial results of it and a group of
 // B's panels. Larger ones would ask less of the last cache, smaller ones let threads end together.
 constexpr int64_t kFewestTileGroup = 8, kMostTileGroup = 16;

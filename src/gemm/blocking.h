@@ -9,6 +9,9 @@
 
 namespace nrd::gemm {
 
+// Up to these rows the bandwidth of B decides.
+constexpr int64_t kFewRows = 128;
+
 enum class LoopOrder : uint8_t {
   kGroups,  // A is packed whole; groups of B's panels are finished one after the other: B is read
             // once, and partial results stay near

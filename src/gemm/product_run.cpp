@@ -16,9 +16,10 @@
 // In both B's panel stays in L1 or L2 while A's panels pass by.
 // Bound: multiply-adds with many rows, the read bandwidth with few (rows < 2 * peak / bandwidth).
 // Threads take the next task when they are done with one: no thread waits for a slow one longer
-// than a task lasts.
+// than a task lasts. With many rows and B packed, each begins with rows of its own.
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <vector>
 
 #include "gemm/product_part.h"
@@ -37,24 +38,54 @@ constexpr int64_t kTasksAThread = 16, kGroupsAThread = 4, kSquaresAThread = 2;
 // pairs and longer runs.
 constexpr int64_t kPackedTogether = 4;
 
+// Shares of A are of some panels at least, so that they differ little in size.
+constexpr int64_t kPanelsOfAShare = 8;
+
 // What a thread needs to do in front of its tasks and behind them.
 struct Around {
   jit::Code::Entry before = nullptr, after = nullptr;
   const void* argument = nullptr;
 };
 
-// body(slot, task) for each task once; a slot serves one thread at a time.
+// A run of neighbouring tasks, and how far it is done.
+struct alignas(64) Share {
+  std::atomic<int64_t> next;
+  int64_t end;
+};
+
+// body(slot, task) for each task once; a slot serves one thread at a time. It begins with the share
+// of its number, and helps with the others when that is done.
+template <class Body>
+void run_shares(const Exec& exec, int threads, std::span<Share> shares, const Around& around,
+                Body body) {
+  const int64_t slots = std::min<int64_t>(threads, shares.back().end);
+  parallel_for(Exec{threads, exec.executor}, slots, 1, [&](int64_t slot, int64_t) {
+    if (around.before != nullptr) around.before(around.argument);
+    for (size_t s = 0; s < shares.size(); s++) {
+      Share& share = shares[(static_cast<size_t>(slot) + s) % shares.size()];
+      for (int64_t t; (t = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
+        body(slot, t);
+      }
+    }
+    if (around.after != nullptr) around.after(around.argument);
+  });
+}
+
 template <class Body>
 void run_tasks(const Exec& exec, int threads, int64_t tasks, const Around& around, Body body) {
-  std::atomic<int64_t> next{0};
-  parallel_for(Exec{threads, exec.executor}, std::min<int64_t>(threads, tasks), 1,
-               [&](int64_t slot, int64_t) {
-                 if (around.before != nullptr) around.before(around.argument);
-                 for (int64_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
-                   body(slot, t);
-                 }
-                 if (around.after != nullptr) around.after(around.argument);
-               });
+  Share all{0, tasks};
+  run_shares(exec, threads, {&all, 1}, around, body);
+}
+
+// Each thread begins with as many tasks as the others.
+template <class Body>
+void run_owned(const Exec& exec, int threads, int64_t tasks, Body body) {
+  std::vector<Share> shares(static_cast<size_t>(threads));
+  for (int64_t s = 0; s < threads; s++) {
+    shares[static_cast<size_t>(s)].next = tasks * s / threads;
+    shares[static_cast<size_t>(s)].end = tasks * (s + 1) / threads;
+  }
+  run_shares(exec, threads, shares, {}, body);
 }
 
 }  // namespace
@@ -109,6 +140,14 @@ class Run : private PartRun {
   bool shares_squares() const {
     return p_.configure_tiles_ != nullptr && p_.has_packed_b() && threads_ > 1;
   }
+  // Whether each thread packs and multiplies a part of A of its own, so that no line of it goes
+  // from core to core. Not where A is not packed, or every part would need B's panels packed anew,
+  // or rows are so few that memory decides.
+  bool owns_rows(Range rows) const {
+    const bool is_many = d_.m > kFewRows && rows.size() >= kPanelsOfAShare * threads_;
+    return is_many && threads_ > 1 && p_.has_packed_b() && !p_.reads_a_directly_ &&
+           p_.configure_tiles_ == nullptr;
+  }
   Around tiles() const { return {p_.configure_tiles_, p_.release_tiles_, &p_.tiles_}; }
 
   // At least once: without any k the epilogue of zeros is the result.
@@ -123,55 +162,72 @@ class Run : private PartRun {
 
   // ---- by groups ----
 
-  // body(panel, k, steps) for all panels and blocks of k, in parallel, some neighbours on a thread.
-  template <class Body>
-  void for_each_packed(Range panels, int64_t together, Body body) {
-    const int64_t size = p_.blocking_.k, k_blocks = (all_steps_ + size - 1) / size;
-    const int64_t runs = (panels.size() + together - 1) / together;
-    run_tasks(exec_, threads_, k_blocks * runs, {}, [&](int64_t, int64_t task) {
-      const int64_t k = task / runs * size, first = panels.begin + task % runs * together;
-      for (int64_t panel = first; panel < std::min(first + together, panels.end); panel++) {
-        body(panel, k, std::min(size, all_steps_ - k));
+  int64_t k_blocks() const { return (all_steps_ + p_.blocking_.k - 1) / p_.blocking_.k; }
+
+  void pack_a_outer(Range rows) {
+    const int64_t size = p_.blocking_.k, tasks = k_blocks() * rows.size();
+    const auto pack = [&](int64_t, int64_t task) {
+      const int64_t k = task % k_blocks() * size;
+      pack_a(rows.begin + task / k_blocks(), rows.begin, k, std::min(size, all_steps_ - k),
+             a_block_at(rows.begin, rows.end, k));
+    };
+    if (owns_rows(rows)) return run_owned(exec_, threads_, tasks, pack);
+    run_tasks(exec_, threads_, tasks, {}, pack);
+  }
+
+  void pack_b_outer(Range columns) {
+    first_packed_b_ = columns.begin;
+    const int64_t size = p_.blocking_.k;
+    const int64_t runs = (columns.size() + kPackedTogether - 1) / kPackedTogether;
+    run_tasks(exec_, threads_, k_blocks() * runs, {}, [&](int64_t, int64_t task) {
+      const int64_t k = task / runs * size, first = columns.begin + task % runs * kPackedTogether;
+      for (int64_t j = first; j < std::min(first + kPackedTogether, columns.end); j++) {
+        const int64_t at = b_steps_bytes((j - columns.begin) * all_steps_ + k);
+        pack_b_into(workspace_ + p_.layout_.b + at, j, k, std::min(size, all_steps_ - k));
       }
     });
   }
-  void pack_a_outer(Range rows) {
-    for_each_packed(rows, 1, [&](int64_t panel, int64_t k, int64_t steps) {
-      pack_a(panel, rows.begin, k, steps, a_block_at(rows.begin, rows.end, k));
-    });
-  }
-  void pack_b_outer(Range columns) {
-    first_packed_b_ = columns.begin;
-    for_each_packed(columns, kPackedTogether, [&](int64_t panel, int64_t k, int64_t steps) {
-      const int64_t at = b_steps_bytes((panel - columns.begin) * all_steps_ + k);
-      pack_b_into(workspace_ + p_.layout_.b + at, panel, k, steps);
-    });
-  }
 
-  // Where groups of B's panels begin, and the end: smaller ones where threads would wait for the
-  // last one. Squares are large, so that only those that come last are small.
-  std::vector<int64_t> cut_groups(Range columns, int64_t parts) const {
+  // Groups of B's panels: smaller ones where threads would wait for the last one. Squares are
+  // large, so that only those that come last are small.
+  Range group_behind(Range columns, int64_t begin, int64_t parts) const {
     const int64_t share = threads_ * (shares_squares() ? kSquaresAThread : kGroupsAThread);
-    std::vector<int64_t> begins = {columns.begin};
-    while (begins.back() < columns.end) {
-      const int64_t left = shares_squares() ? columns.end - begins.back() : columns.size();
-      const int64_t width = std::clamp<int64_t>(left * parts / share, 1, p_.blocking_.b_block);
-      begins.push_back(std::min(begins.back() + width, columns.end));
+    const int64_t left = shares_squares() ? columns.end - begin : columns.size();
+    const int64_t width = std::clamp<int64_t>(left * parts / share, 1, p_.blocking_.b_block);
+    return {begin, std::min(begin + width, columns.end)};
+  }
+  int64_t count_groups(Range columns, int64_t parts) const {
+    int64_t count = 0;
+    for (int64_t j = columns.begin; j < columns.end; count++) {
+      j = group_behind(columns, j, parts).end;
     }
-    return begins;
+    return count;
+  }
+  Range group_at(Range columns, int64_t parts, int64_t index) const {
+    Range group = group_behind(columns, columns.begin, parts);
+    while (index-- > 0) group = group_behind(columns, group.end, parts);
+    return group;
   }
 
+  // Tasks: a part of A times a group. Squares go group by group, so that those at work share B's
+  // panels; parts that are owned part by part.
   void multiply_groups(Range rows, Range columns) {
-    const int64_t part =
-        shares_squares() ? std::min(p_.blocking_.a_block, rows.size()) : rows.size();
-    const int64_t parts = (rows.size() + part - 1) / part;
-    const std::vector<int64_t> begins = cut_groups(columns, parts);
-    const auto groups = static_cast<int64_t>(begins.size()) - 1;
-    run_tasks(exec_, threads_, groups * parts, tiles(), [&](int64_t slot, int64_t task) {
-      const int64_t from = rows.begin + task % parts * part;
-      const auto at = static_cast<size_t>(task / parts);
-      group(slot, rows, {from, std::min(from + part, rows.end)}, {begins[at], begins[at + 1]});
-    });
+    const bool is_owned = owns_rows(rows);
+    const int64_t a_block = p_.blocking_.a_block;
+    const int64_t parts = is_owned || shares_squares() ? (rows.size() + a_block - 1) / a_block : 1;
+    const int64_t groups = count_groups(columns, parts);
+    const auto multiply_task = [&](int64_t slot, int64_t part, int64_t at) {
+      const Range some = {rows.begin + rows.size() * part / parts,
+                          rows.begin + rows.size() * (part + 1) / parts};
+      group(slot, rows, some, group_at(columns, parts, at));
+    };
+    if (is_owned) {
+      return run_owned(exec_, threads_, groups * parts, [&](int64_t slot, int64_t task) {
+        multiply_task(slot, task / groups, task % groups);
+      });
+    }
+    run_tasks(exec_, threads_, groups * parts, tiles(),
+              [&](int64_t slot, int64_t task) { multiply_task(slot, task % parts, task / parts); });
   }
 
   // `rows` of the packed panels of A, `all`. B packed: A block by block, so that the partial

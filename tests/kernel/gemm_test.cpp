@@ -49,6 +49,9 @@ TEST_P(Gemm, IsRightAroundBlockSizes) {
   }
 }
 
+// Rows 4 KB apart are packed; threads own parts of them.
+TEST_P(Gemm, IsRightInManyTasks) { check({.m = 601, .n = 290, .k = 1024}); }
+
 TEST_P(Gemm, TakesAnyStrides) {
   const Storage all[] = {Storage::kRows, Storage::kColumns, Storage::kSpaced};
   for (Storage a : all) {
