@@ -251,9 +251,12 @@ void Pool::start() {
   delete[] std::exchange(workers_, nullptr);  // in this order a fork in between does no harm
   workers_ = new (std::nothrow) pthread_t[static_cast<size_t>(wanted)];
   worker_count_ = 0;
-  sigset_t all, before;  // the host's signals are for the host's threads
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // The host's signals are for the host's threads; a fault belongs to the thread that has it, and
+  // blocked it would end the program without asking the host's handler.
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&blocked, fault);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
   while (workers_ != nullptr && worker_count_ < wanted &&
          pthread_create(&workers_[worker_count_], nullptr, worker_main, this) == 0) {
     worker_count_++;

@@ -3,6 +3,8 @@
 #include "base/threads.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,6 +119,24 @@ TEST(Threads, RangesRunAtTheSameTime) {
     while (arrived < 2) std::this_thread::yield();
   });
   EXPECT_EQ(arrived, 2);
+}
+
+TEST(Threads, WorkersLeaveSignalsToTheHostButForFaults) {
+  if (default_threads() < 2) GTEST_SKIP() << "NEREID_THREADS=1";
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> workers{0}, wrong{0};
+  const auto look = [&](int64_t, int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that workers get some
+    if (std::this_thread::get_id() == caller) return;
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) wrong += sigismember(&blocked, fault);
+    for (int other : {SIGINT, SIGTERM, SIGALRM}) wrong += !sigismember(&blocked, other);
+    workers++;
+  };
+  for (int i = 0; i < 100 && workers == 0; i++) parallel_for(Exec{4, nullptr}, 4, 1, look);
+  EXPECT_GT(workers, 0);
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Threads, LongUnitsLetTheCallerSleep) {
