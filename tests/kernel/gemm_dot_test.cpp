@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // tests/kernel/gemm_dot_test.cpp: the families of the GEMM engine whose panels hold bf16 and 8-bit
-// integers, each one that this machine can run: sizes, layouts, epilogues, guard pages, same bits.
+// integers, each one that this machine can run, and AMX emulated beside AVX-512: sizes, layouts,
+// epilogues, guard pages, same bits.
 #include <gtest/gtest.h>
 
+#include "amx_emulator.h"
 #include "compiler/catalogue_traces.h"
 #include "gemm_case.h"
 
@@ -22,7 +24,11 @@ struct Param {
 
 // All but those of f32.
 std::vector<Param> params() {
-  const IsaSet isa = detect_isa();
+  IsaSet isa = detect_isa();
+  if (isa.has(Feature::kAvx512) && !isa.has(Feature::kAmxBf16)) {
+    emulate_amx();
+    isa = isa.with(Feature::kAmxBf16).with(Feature::kAmxInt8);
+  }
   std::vector<Param> all;
   for (const jit::Target* target : jit::targets(isa)) {
     for (const Family& family : families()) {
