@@ -190,6 +190,7 @@ class Bench {
     if (b_block > 0) b.b_block = b_block;
     if (a_outer > 0) b.a_outer = a_outer;
     if (order > 0) b.order = order == 1 ? gemm::LoopOrder::kGroups : gemm::LoopOrder::kBlocks;
+    if (order == 2) b.b_outer = 0;  // blocks of B are packed as they come
     return b;
   }
 

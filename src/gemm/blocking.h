@@ -13,7 +13,7 @@ namespace nrd::gemm {
 constexpr int64_t kFewRows = 128;
 
 enum class LoopOrder : uint8_t {
-  kGroups,  // A is packed whole; groups of B's panels are finished one after the other: B is read
+  kGroups,  // A is packed whole; groups of B's panels are finished one after the other: B is packed
             // once, and partial results stay near
   kBlocks,  // blocks of k are finished one after the other: packed parts of A and B are small
 };
@@ -24,7 +24,7 @@ struct Blocking {
   int64_t a_outer = 0;  // panels of A that are finished before others begin
   int64_t a_block = 0;  // panels of A that wait in L2
   int64_t b_block = 0;  // panels of B that are used together
-  int64_t b_outer = 0;  // panels of B that all threads pack before any is used; 0: none
+  int64_t b_outer = 0;  // kGroups: panels of B that all threads pack before any is used; 0: none
 };
 
 struct Extents {

@@ -59,7 +59,7 @@ class Product {
   Expected<void> make_packers(const jit::Target& target);
   Expected<void> make_kernels(const jit::Target& target);
   int tile_prefetch_lines() const;
-  // Whether B is packed as a whole, by the caller or before it is used.
+  // Whether B is packed over all of k: by the caller or, an outer part at a time, before its use.
   bool has_packed_b() const { return desc_.is_packed || blocking_.b_outer > 0; }
   int64_t a_panel_bytes() const;
   int64_t b_panel_bytes() const;

@@ -2,13 +2,12 @@
 // src/gemm/product_run.cpp: the loops around the micro-kernel.
 //
 // kGroups:
-//   for outer parts of A: all threads pack it, every step of k, or it is read as it lies; then,
-//   group of B's panels by group:
-//     for blocks of k: (pack B's) for blocks of A in L2: for panels of B: for panels of A:
-//       micro-kernel
-//   Tiles of AMX, B packed, or packed by all threads before it is used: each block of A times each
-//   group is a task, all of k, so that what comes from the cache that threads share serves a square
-//   of C.
+//   for outer parts of B (many rows of AMX tiles, B not packed yet: all threads pack it; else one):
+//     for outer parts of A: all threads pack it, every step of k, or it is read as it lies; then,
+//     task by task, a group of B's panels times all of that or, B packed, times a block of it:
+//       B packed:  for blocks of A in L2: for blocks of k:
+//       otherwise: for blocks of k: pack B's; for blocks of A in L2:
+//         for panels of B: for panels of A: micro-kernel
 // kBlocks (Goto's order), where A is too large to be packed whole and B is not packed yet:
 //   for outer parts of A, blocks of B's panels, blocks of k:
 //     all threads pack both; then, task by task:
@@ -16,12 +15,14 @@
 // In both B's panel stays in L1 or L2 while A's panels pass by.
 // Bound: multiply-adds with many rows, the read bandwidth with few (rows < 2 * peak / bandwidth).
 // Threads take the next task when they are done with one: no thread waits for a slow one longer
-// than a task lasts. With many rows and B packed, each begins with rows of its own.
+// than a task lasts. With B packed and several panels of A for each, they begin with rows of their
+// own.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <span>
-#include <vector>
 
+#include "gemm/groups.h"
 #include "gemm/product_part.h"
 
 namespace nrd::gemm {
@@ -40,6 +41,7 @@ constexpr int64_t kPackedTogether = 4;
 
 // Shares of A are of some panels at least, so that they differ little in size.
 constexpr int64_t kPanelsOfAShare = 8;
+constexpr size_t kMostShares = 128;  // on the stack, 64 bytes each
 
 // What a thread needs to do in front of its tasks and behind them.
 struct Around {
@@ -77,15 +79,18 @@ void run_tasks(const Exec& exec, int threads, int64_t tasks, const Around& aroun
   run_shares(exec, threads, {&all, 1}, around, body);
 }
 
-// Each thread begins with as many tasks as the others.
+// Each thread begins with as many tasks as the others; threads beyond kMostShares begin in pairs.
 template <class Body>
 void run_owned(const Exec& exec, int threads, int64_t tasks, Body body) {
-  std::vector<Share> shares(static_cast<size_t>(threads));
-  for (int64_t s = 0; s < threads; s++) {
-    shares[static_cast<size_t>(s)].next = tasks * s / threads;
-    shares[static_cast<size_t>(s)].end = tasks * (s + 1) / threads;
+  std::array<Share, kMostShares> shares;
+  const size_t count = std::min<size_t>(static_cast<size_t>(threads), kMostShares);
+  int64_t begin = 0;
+  for (size_t s = 0; s < count; s++) {
+    shares[s].next = begin;
+    begin = tasks * static_cast<int64_t>(s + 1) / static_cast<int64_t>(count);
+    shares[s].end = begin;
   }
-  run_shares(exec, threads, shares, {}, body);
+  run_shares(exec, threads, {shares.data(), count}, {}, body);
 }
 
 }  // namespace
@@ -104,12 +109,14 @@ class Run : private PartRun {
   void by_groups() {
     const int64_t panels = p_.columns_.panels;
     const int64_t outer = p_.blocking_.b_outer > 0 ? p_.blocking_.b_outer : panels;
+    const bool is_one_a = p_.blocking_.a_outer >= p_.rows_.panels;
     for (int64_t j = 0; j < panels; j += outer) {
       const Range columns = {j, std::min(j + outer, panels)};
       if (p_.blocking_.b_outer > 0) pack_b_outer(columns);
       for (int64_t i = 0; i < p_.rows_.panels; i += p_.blocking_.a_outer) {
         const Range rows = {i, std::min(i + p_.blocking_.a_outer, p_.rows_.panels)};
-        if (!p_.reads_a_directly_) pack_a_outer(rows);
+        const bool is_there = is_one_a && j > 0;
+        if (!p_.reads_a_directly_ && !is_there) pack_a_outer(rows);
         multiply_groups(rows, columns);
       }
     }
@@ -130,11 +137,6 @@ class Run : private PartRun {
   }
 
  private:
-  struct Range {
-    int64_t begin, end;
-    int64_t size() const { return end - begin; }
-  };
-
   // Whether a task is a block of A times a group of B's panels, and not all of A times fewer of
   // them: tiles multiply faster than the cache that threads share delivers A anew for each.
   bool shares_squares() const {
@@ -188,25 +190,10 @@ class Run : private PartRun {
     });
   }
 
-  // Groups of B's panels: smaller ones where threads would wait for the last one. Squares are
-  // large, so that only those that come last are small.
-  Range group_behind(Range columns, int64_t begin, int64_t parts) const {
-    const int64_t share = threads_ * (shares_squares() ? kSquaresAThread : kGroupsAThread);
-    const int64_t left = shares_squares() ? columns.end - begin : columns.size();
-    const int64_t width = std::clamp<int64_t>(left * parts / share, 1, p_.blocking_.b_block);
-    return {begin, std::min(begin + width, columns.end)};
-  }
-  int64_t count_groups(Range columns, int64_t parts) const {
-    int64_t count = 0;
-    for (int64_t j = columns.begin; j < columns.end; count++) {
-      j = group_behind(columns, j, parts).end;
-    }
-    return count;
-  }
-  Range group_at(Range columns, int64_t parts, int64_t index) const {
-    Range group = group_behind(columns, columns.begin, parts);
-    while (index-- > 0) group = group_behind(columns, group.end, parts);
-    return group;
+  // Squares are large: only those that come last are small.
+  Groups groups_of(Range columns, int64_t parts) const {
+    const int64_t tasks = threads_ * (shares_squares() ? kSquaresAThread : kGroupsAThread);
+    return {columns, {p_.blocking_.b_block, parts, tasks, shares_squares()}};
   }
 
   // Tasks: a part of A times a group. Squares go group by group, so that those at work share B's
@@ -215,18 +202,19 @@ class Run : private PartRun {
     const bool is_owned = owns_rows(rows);
     const int64_t a_block = p_.blocking_.a_block;
     const int64_t parts = is_owned || shares_squares() ? (rows.size() + a_block - 1) / a_block : 1;
-    const int64_t groups = count_groups(columns, parts);
+    const Groups groups = groups_of(columns, parts);
+    const int64_t count = groups.count();
     const auto multiply_task = [&](int64_t slot, int64_t part, int64_t at) {
       const Range some = {rows.begin + rows.size() * part / parts,
                           rows.begin + rows.size() * (part + 1) / parts};
-      group(slot, rows, some, group_at(columns, parts, at));
+      group(slot, rows, some, groups.at(at));
     };
     if (is_owned) {
-      return run_owned(exec_, threads_, groups * parts, [&](int64_t slot, int64_t task) {
-        multiply_task(slot, task / groups, task % groups);
+      return run_owned(exec_, threads_, count * parts, [&](int64_t slot, int64_t task) {
+        multiply_task(slot, task / count, task % count);
       });
     }
-    run_tasks(exec_, threads_, groups * parts, tiles(),
+    run_tasks(exec_, threads_, count * parts, tiles(),
               [&](int64_t slot, int64_t task) { multiply_task(slot, task % parts, task / parts); });
   }
 

@@ -9,7 +9,7 @@
 // Tiles: 0 to 3 sums ([row tile][column tile]), 4 and 5 A, 6 and 7 B. Panels of at most 16 rows use
 // the first row of tiles alone; the rows of a panel are split evenly, because a product takes as
 // long as it has rows of A.
-// Bound: with many rows the products, 16 cycles each; 90 % of that with A from L2 and B from L1, if
+// Bound: with many rows the products, 16 cycles each; all of that with A from L2 and B from L1, if
 // loads of A leave L1 alone (60 % if not). With few rows the bandwidth of B. B's next steps are
 // announced to L2 while these are used, evenly over the panels of A that they meet. The unit works
 // beside the vector pipes: the epilogue of one tile runs under the loads of the next.
@@ -26,9 +26,10 @@ using jit::Op;
 
 constexpr int kTileRows = 16, kRowBytes = 64, kTileBytes = kTileRows * kRowBytes, kLine = 64;
 constexpr int kA = 4, kB = 6;
-// Instructions that do nothing, behind each one for a tile. On virtual machines the unit is slow
-// half of the time: then tile instructions close to one another run at a fifth of its full rate,
-// with these between them at a quarter to a third. At full rate they cost nothing.
+// Instructions that do nothing, behind each product and each load of A and B. On virtual machines
+// the unit is slow half of the time: then tile instructions close to one another run at a fifth of
+// its full rate, with these between them at a quarter to a third. At full rate they cost nothing.
+// machine/probe_amx.cpp has as many.
 constexpr int kGap = 12;
 
 class Writer {

@@ -49,8 +49,10 @@ TEST_P(Gemm, IsRightAroundBlockSizes) {
   }
 }
 
-// Rows 4 KB apart are packed; threads own parts of them.
-TEST_P(Gemm, IsRightInManyTasks) { check({.m = 601, .n = 290, .k = 1024}); }
+// Columns of A are packed into rows; threads own parts of them.
+TEST_P(Gemm, IsRightInManyTasks) {
+  check({.m = 601, .n = 290, .k = 1024, .a_storage = Storage::kColumns});
+}
 
 TEST_P(Gemm, TakesAnyStrides) {
   const Storage all[] = {Storage::kRows, Storage::kColumns, Storage::kSpaced};

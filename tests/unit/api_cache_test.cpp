@@ -323,9 +323,14 @@ TEST(ApiCache, RepeatedCallsDoNotAllocate) {
   const nereid::Plan plan = prepared.prepare();
   const nereid::PackedMatrix packed = nereid::pack_b(TensorView(x, {16, 4}));
   std::vector<float> product(16);
+  // Many tasks for several threads.
+  const std::vector<float> many(size_t{601} * 1024, 1.0f), weights(size_t{1024} * 290, 1.0f);
+  const nereid::PackedMatrix large = nereid::pack_b(TensorView(weights, {1024, 290}));
+  std::vector<float> large_product(size_t{601} * 290);
   auto run = [&] {
     nereid::silu(x, y);
     nereid::gemm(xv, packed, TensorView(product, {4, 4}), {.activation = "silu"});
+    nereid::gemm(TensorView(many, {601, 1024}), large, TensorView(large_product, {601, 290}));
     nereid::silu(from, to);  // with a workspace
     nereid::rms_norm(xv, wv, yv, {.eps = 1e-5, .cast = "before_weight"});
     nereid::embedding(xv, ids, rows);
