@@ -2,6 +2,7 @@
 // src/api/devices.cpp: devices, their memory and copies between them, for users without CUDA's own
 // headers.
 #include <cstring>
+#include <new>
 
 #include "api/call.h"
 #include "api/memory.h"
@@ -75,7 +76,7 @@ Expected<void> allocate(int32_t device, int32_t index, size_t bytes, void** memo
   Expected<Device> asked = read_device(kFunction, device, index);
   if (!asked) return asked.error();
   if (asked->kind == DeviceKind::kCpu) {
-    *memory = Allocator().allocate(bytes);
+    *memory = ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
     return {};
   }
   Expected<DeviceRuntime*> runtime = device_runtime();
@@ -91,7 +92,7 @@ Expected<void> release(int32_t device, int32_t index, void* memory) {
   Expected<Device> asked = read_device("nereid_device_release", device, index);
   if (!asked) return asked.error();
   if (asked->kind == DeviceKind::kCpu) {
-    Allocator().release(memory, 0);
+    ::operator delete (memory, std::align_val_t{kWorkspaceAlignment});
     return {};
   }
   Expected<DeviceRuntime*> runtime = device_runtime();

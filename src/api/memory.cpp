@@ -2,42 +2,37 @@
 // src/api/memory.cpp: allocation through hooks, and the exchange of workspaces.
 #include "api/memory.h"
 
-#include <sys/mman.h>
-
-#include <cstdint>
 #include <memory>
 #include <new>
+
+#include "base/pages.h"
 
 namespace nrd {
 
 namespace {
 
-// A wish: packed panels of many MB are read in strides, and small pages would miss in the TLB.
-void ask_for_huge_pages(void* memory, size_t bytes) {
-  constexpr size_t kHugePage = size_t{2} << 20;
-  const size_t skip = -reinterpret_cast<uintptr_t>(memory) % kHugePage;
-  if (bytes < skip + kHugePage) return;
-  madvise(static_cast<char*>(memory) + skip, (bytes - skip) / kHugePage * kHugePage, MADV_HUGEPAGE);
-}
+// malloc keeps what is freed and gives it out in pieces: advice on pages would outlive a workspace.
+bool takes_pages(size_t bytes) { return bytes >= kHugePage; }
 
 }  // namespace
 
 void* Allocator::allocate(size_t bytes) const {
-  if (!allocate_hook) {
-    void* memory = ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
-    ask_for_huge_pages(memory, bytes);
-    return memory;
+  if (!allocate_hook && !takes_pages(bytes)) {
+    return ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
   }
-  void* memory = allocate_hook(user, bytes, kWorkspaceAlignment);
+  void* memory = allocate_hook ? allocate_hook(user, bytes, kWorkspaceAlignment) : map_pages(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
 void Allocator::release(void* memory, size_t bytes) const {
-  if (!allocate_hook)
+  if (allocate_hook) {
+    if (release_hook) release_hook(user, memory, bytes);
+  } else if (takes_pages(bytes)) {
+    unmap_pages(memory, bytes);
+  } else {
     ::operator delete (memory, std::align_val_t{kWorkspaceAlignment});
-  else if (release_hook)
-    release_hook(user, memory, bytes);
+  }
 }
 
 Block::Block(const Allocator& allocator, size_t bytes)

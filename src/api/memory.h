@@ -11,15 +11,14 @@ namespace nrd {
 
 constexpr size_t kWorkspaceAlignment = 64;
 
-// The caller's hooks, or aligned operator new; large memory then in huge pages, where the system
-// gives them.
+// The caller's hooks, or aligned operator new and, for large memory, whole pages.
 struct Allocator {
   void* user = nullptr;
   void* (*allocate_hook)(void* user, size_t bytes, size_t alignment) = nullptr;
   void (*release_hook)(void* user, void* memory, size_t bytes) = nullptr;
 
   void* allocate(size_t bytes) const;  // aligned to kWorkspaceAlignment; throws std::bad_alloc
-  void release(void* memory, size_t bytes) const;
+  void release(void* memory, size_t bytes) const;  // as many as were allocated
 };
 
 // Memory of an allocator, given back at the end.

@@ -3,13 +3,13 @@
 #include "gemm/packed.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/convert.h"
+#include "base/pages.h"
 #include "gemm/matrix_packer.h"
 
 namespace nrd::gemm {
@@ -55,30 +55,20 @@ Expected<void> check_packed(const PackedLayout& has, const Family& family, int64
   return {};
 }
 
-void PackedMatrix::Unmap::operator()(void* data) const { munmap(data, bytes); }
+void PackedMatrix::Unmap::operator()(void* data) const { unmap_pages(data, bytes); }
 
 Expected<PackedMatrix> PackedMatrix::make(const jit::Target& target, const PackedLayout& layout,
                                           const Matrix& b, const Exec& exec) {
-  constexpr size_t kHugePage = size_t{2} << 20;
   PackedMatrix packed;
   packed.layout_ = layout;
-  const size_t bytes =
-      std::max<size_t>((layout.bytes() + kHugePage - 1) / kHugePage, 1) * kHugePage;
-  void* map =
-      mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (map == MAP_FAILED) {
+  const size_t bytes = std::max<size_t>(layout.bytes(), 1);
+  packed.data_ = {map_pages(bytes), Unmap{bytes}};
+  if (!packed.data_) {
     return make_error({.code = ErrorCode::kEnvironment,
                        .op = "pack_b",
                        .argument = "memory",
                        .got = fmt::format("{} for {} bytes", std::strerror(errno), bytes)});
   }
-  // A whole number of aligned huge pages; what is left over at both ends goes back.
-  char* first = static_cast<char*>(map);
-  const size_t skip = (kHugePage - reinterpret_cast<uintptr_t>(first) % kHugePage) % kHugePage;
-  if (skip > 0) munmap(first, skip);
-  munmap(first + skip + bytes, kHugePage - skip);
-  madvise(first + skip, bytes, MADV_HUGEPAGE);
-  packed.data_ = {first + skip, Unmap{bytes}};
   NRD_TRY(pack_b(target, layout, b, packed.data_.get(), exec));
   return packed;
 }
