@@ -234,6 +234,12 @@ void Pool::worker_loop() {
 
 void* Pool::worker_main(void* pool) {
   pthread_setname_np(pthread_self(), "nereid");
+  // A fault belongs to the thread that has it: blocked, it would end the program without asking the
+  // host's handler.
+  sigset_t faults;
+  sigemptyset(&faults);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigaddset(&faults, fault);
+  pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
   static_cast<Pool*>(pool)->worker_loop();
   return nullptr;
 }
@@ -251,11 +257,9 @@ void Pool::start() {
   delete[] std::exchange(workers_, nullptr);  // in this order a fork in between does no harm
   workers_ = new (std::nothrow) pthread_t[static_cast<size_t>(wanted)];
   worker_count_ = 0;
-  // The host's signals are for the host's threads; a fault belongs to the thread that has it, and
-  // blocked it would end the program without asking the host's handler.
+  // The host's signals are for the host's threads.
   sigset_t blocked, before;
   sigfillset(&blocked);
-  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&blocked, fault);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
   while (workers_ != nullptr && worker_count_ < wanted &&
          pthread_create(&workers_[worker_count_], nullptr, worker_main, this) == 0) {
