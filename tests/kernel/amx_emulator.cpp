@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// tests/kernel/amx_emulator.cpp: decodes the instruction at fault, and does what the manual says.
+// tests/kernel/amx_emulator.cpp: decodes the instruction at fault, and does its work.
+//
+// Integers as the hardware does them; products of bf16 are summed in another order, so that their
+// last bits differ from the hardware's. What faults there, a tile without a shape or shapes that do
+// not fit, ends the program here.
 //
 // All of them are VEX-encoded in three bytes and lie in opcode map 2:
 //   C4  ~R ~X ~B map  W ~vvvv L pp  opcode  ModRM  [SIB]  [displacement]
@@ -28,6 +32,7 @@ struct State {
 
   int rows(int tile) const { return config[48 + tile]; }
   int row_bytes(int tile) const { return config[16 + 2 * tile] | config[17 + 2 * tile] << 8; }
+  bool has(int tile) const { return rows(tile) > 0; }
 };
 
 thread_local State t_state;
@@ -90,8 +95,13 @@ float widen(const uint8_t* bf16) {
 
 // sums += the products of four bytes, or of two bf16, of a row of `a` and of a row of `b`.
 template <class Sum, class Group>
-void multiply(int sums, int a, int b, Group group) {
+bool multiply(int sums, int a, int b, Group group) {
   State& state = t_state;
+  if (!state.has(sums) || !state.has(a) || !state.has(b)) return false;
+  if (state.rows(a) != state.rows(sums) || state.row_bytes(b) != state.row_bytes(sums) ||
+      state.row_bytes(a) != 4 * state.rows(b) || sums == a || sums == b || a == b) {
+    return false;
+  }
   for (int m = 0; m < state.rows(sums); m++) {
     Sum row[kRowBytes / 4];
     std::memcpy(row, state.tiles[sums].at[m], sizeof row);
@@ -103,6 +113,7 @@ void multiply(int sums, int a, int b, Group group) {
     }
     std::memcpy(state.tiles[sums].at[m], row, sizeof row);
   }
+  return true;
 }
 
 float add_bf16(float sum, const uint8_t* a, const uint8_t* b) {
@@ -116,8 +127,9 @@ int32_t add_bytes(int32_t sum, const uint8_t* a, const uint8_t* b) {
   return sum;
 }
 
-void move_tile(const Instruction& inst) {
+bool move_tile(const Instruction& inst) {
   State& state = t_state;
+  if (!state.has(inst.reg)) return false;
   Tile& tile = state.tiles[inst.reg];
   const bool is_store = inst.prefix == 2;
   if (!is_store) std::memset(&tile, 0, sizeof tile);
@@ -130,26 +142,38 @@ void move_tile(const Instruction& inst) {
       std::memcpy(tile.at[r], memory, bytes);
     }
   }
+  return true;
+}
+
+// ldtilecfg, or tilerelease without memory.
+bool configure(const Instruction& inst) {
+  State& state = t_state;
+  std::memset(&state, 0, sizeof state);
+  if (!inst.has_memory) return true;
+  std::memcpy(state.config, inst.base, sizeof state.config);
+  for (int t = 0; t < kTiles; t++) {
+    if (state.rows(t) > kRows || state.row_bytes(t) > kRowBytes) return false;
+    if ((state.rows(t) == 0) != (state.row_bytes(t) == 0)) return false;
+  }
+  return state.config[0] == 1;  // the only palette
+}
+
+bool clear_tile(int tile) {
+  std::memset(&t_state.tiles[tile], 0, sizeof(Tile));
+  return t_state.has(tile);
 }
 
 bool carry_out(const Instruction& inst) {
-  State& state = t_state;
+  const int sums = inst.reg, a = inst.rm, b = inst.vvvv;
   switch (inst.opcode << 4 | inst.prefix) {
-    case 0x490:  // ldtilecfg, tilerelease
-      std::memset(&state, 0, sizeof state);
-      if (inst.has_memory) std::memcpy(state.config, inst.base, sizeof state.config);
-      return true;
-    case 0x493: std::memset(&state.tiles[inst.reg], 0, sizeof(Tile)); return true;  // tilezero
-    case 0x4b1:                                                                     // tileloaddt1
-    case 0x4b2:                                                                     // tilestored
-    case 0x4b3: move_tile(inst); return true;                                       // tileloadd
-    case 0x5c2: multiply<float>(inst.reg, inst.rm, inst.vvvv, add_bf16); return true;
-    case 0x5e1:
-      multiply<int32_t>(inst.reg, inst.rm, inst.vvvv, add_bytes<uint8_t, int8_t>);
-      return true;
-    case 0x5e3:
-      multiply<int32_t>(inst.reg, inst.rm, inst.vvvv, add_bytes<int8_t, int8_t>);
-      return true;
+    case 0x490: return configure(inst);
+    case 0x493: return clear_tile(inst.reg);  // tilezero
+    case 0x4b1:                               // tileloaddt1
+    case 0x4b2:                               // tilestored
+    case 0x4b3: return move_tile(inst);       // tileloadd
+    case 0x5c2: return multiply<float>(sums, a, b, add_bf16);
+    case 0x5e1: return multiply<int32_t>(sums, a, b, add_bytes<uint8_t, int8_t>);
+    case 0x5e3: return multiply<int32_t>(sums, a, b, add_bytes<int8_t, int8_t>);
     default: return false;
   }
 }
