@@ -212,7 +212,9 @@ class Writer {
   void step(int u, int unroll) {
     const int64_t b_step = int64_t{u} * panel_row_;
     for (int at = 0; at < panel_row_; at += kLine) {
-      if ((b_step + at) % kLine == 0) b_.prefetch({prefetch_at_, {}, 1, b_step + at});
+      if ((b_step + at) % kLine == 0) {
+        b_.prefetch({prefetch_at_, {}, 1, b_step + at}, spec_.announces_to_l2);
+      }
     }
     announce_a(u, unroll);
     if (is_matrix()) return multiply_matrices(u);
@@ -322,9 +324,10 @@ class Writer {
 
 std::string MicroKernelSpec::key() const {
   const bool sees_a = family->sums_integers();
-  return fmt::format("{}/{}/{}/{}of{}x{}p{}{}{}{}/{}", target->isa, numerics_word(family->numerics),
-                     static_cast<int>(family->arithmetic), rows, panel_rows, vectors,
-                     prefetch_lines, reads_rows ? "r" : "", has_tail ? "t" : "",
+  return fmt::format("{}/{}/{}/{}of{}x{}p{}{}{}{}{}/{}", target->isa,
+                     numerics_word(family->numerics), static_cast<int>(family->arithmetic), rows,
+                     panel_rows, vectors, prefetch_lines, announces_to_l2 ? "l" : "",
+                     reads_rows ? "r" : "", has_tail ? "t" : "",
                      sees_a && a == DType::kU8 ? "u" : "", epilogue.key());
 }
 

@@ -19,6 +19,9 @@ struct MicroKernelSpec {
   bool has_tail = false;    // the last vector is not full
   DType a = DType::kF32;    // as it was given, before packing
   int prefetch_lines = 0;   // tiles: of `prefetch` a step
+  // What is announced of B comes to L2 and no further (tiles: always). L1 would give up lines of A
+  // and of B for what most panels of A still have to pass before; a single one uses it at once.
+  bool announces_to_l2 = false;
   Epilogue epilogue;
 
   std::string key() const;  // equal where the code is

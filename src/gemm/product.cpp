@@ -128,6 +128,7 @@ Expected<void> Product::make_kernels(const jit::Target& target) {
       spec.reads_rows = reads_a_directly_;
       spec.a = desc_.a;
       spec.prefetch_lines = tile_prefetch_lines();
+      spec.announces_to_l2 = configure_tiles_ == nullptr && rows_.panels > 1;
       spec.epilogue = desc_.epilogue;
       const int width = last ? columns_.narrow : columns_.wide;
       const bool is_used = (narrow ? rows_.panels > rows_.wide_panels : rows_.wide_panels > 0) &&
