@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -136,8 +137,8 @@ class GemmRun {
     residual_.fill(4, c.is_integer);
   }
 
-  // C, as it came out. With `is_packed` b is packed first.
-  GuardedMatrix run(bool is_packed, int threads) const {
+  // C, as it came out. With `is_packed` b is packed first; `blocking`: instead of the chosen one.
+  GuardedMatrix run(bool is_packed, int threads, std::optional<Blocking> blocking = {}) const {
     GuardedMatrix c(c_.m, c_.n, c_.c, c_.c_storage);
     if (c_.has_beta) std::memcpy(c.data(), residual_.data(), c.bytes());
     ProductArgs args{a_.data(), b_.data(), c.data(), {}};
@@ -145,7 +146,7 @@ class GemmRun {
     desc.is_packed = is_packed;
     Buffer packed = pack(is_packed);
     if (is_packed) args.b = packed.data();
-    Expected<Product> product = Product::make(desc, target_, profile_);
+    Expected<Product> product = Product::make(desc, target_, profile_, blocking);
     EXPECT_TRUE(product) << product.error().message();
     if (!product) return c;
     // Behind a guard page as well, aligned as promised.

@@ -54,6 +54,28 @@ TEST_P(Gemm, IsRightInManyTasks) {
   check({.m = 601, .n = 290, .k = 1024, .a_storage = Storage::kColumns});
 }
 
+TEST_P(Gemm, HasTheSameBitsHoweverItIsCut) {
+  constexpr auto kGroups = LoopOrder::kGroups, kBlocks = LoopOrder::kBlocks;
+  // order, steps of k, outer and inner panels of A, panels of B, outer panels of B
+  const Blocking cuts[] = {{kGroups, 512, 99, 99, 1, 0}, {kGroups, 64, 99, 2, 3, 0},
+                           {kGroups, 64, 99, 2, 2, 99},  {kGroups, 80, 3, 2, 2, 2},
+                           {kBlocks, 64, 99, 2, 99, 0},  {kBlocks, 48, 3, 1, 2, 0}};
+  for (DType out : {DType::kF32, DType::kF16}) {
+    GemmCase c = {.m = 8 * family().rows + 3, .n = 5 * family().columns() + 3, .k = 170};
+    c.c = out;
+    const GemmRun run(c, target(), host());
+    const GuardedMatrix first = run.run(false, 1);
+    ASSERT_TRUE(run.check(first));
+    for (const Blocking& cut : cuts) {
+      for (int threads : {1, 3}) {
+        EXPECT_TRUE(GemmRun::same(first, run.run(false, threads, cut)));
+        if (cut.b_outer > 0) continue;  // of what is not packed yet
+        EXPECT_TRUE(GemmRun::same(first, run.run(true, threads, cut)));
+      }
+    }
+  }
+}
+
 TEST_P(Gemm, TakesAnyStrides) {
   const Storage all[] = {Storage::kRows, Storage::kColumns, Storage::kSpaced};
   for (Storage a : all) {
