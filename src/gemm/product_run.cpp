@@ -2,7 +2,7 @@
 // src/gemm/product_run.cpp: the loops around the micro-kernel.
 //
 // kGroups:
-//   for outer parts of B (many rows of AMX tiles, B not packed yet: all threads pack it; else one):
+//   for outer parts of B (C is large, B not packed yet: all threads pack the part; else one):
 //     for outer parts of A: all threads pack it, every step of k, or it is read as it lies; then,
 //     task by task, a group of B's panels times all of that or, B packed, times a block of it:
 //       B packed:  for blocks of A in L2: for blocks of k:
