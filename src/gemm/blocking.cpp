@@ -28,11 +28,11 @@ constexpr int64_t kFewestTileGroup = 8, kMostTileGroup = 16;
 // Packed parts that wait in the last cache: a quarter of it each, and no more than this, because
 // other programs share it.
 constexpr int64_t kMostPacked = 24 << 20, kMostPackedTiles = 32 << 20;
-// B that is not packed and large squares of C: packed first, 32 MB at a time, if these are many
-// columns, because A is packed again for each part. Threads then share no packed line of A, and
-// partial results stay near; to pack B pays beside as many rows.
+// B that is not packed, and a large C: packed first, 64 MB at a time, if these are many columns,
+// because A is packed again for each part. Partial results then stay near, and threads that own
+// rows share no packed line of A; to pack B first pays beside many rows.
 constexpr int64_t kFewestToPackFirst = 2048;  // rows and columns
-constexpr int64_t kMostPackedFirst = 32 << 20;
+constexpr int64_t kMostPackedFirst = 64 << 20;
 // Rows whose partial results have memory of their own: 4 MB beside 1024 columns.
 constexpr int64_t kRowsOfPartials = 1024;
 
@@ -54,13 +54,16 @@ int64_t panels_in(int64_t bytes, const Family& family, int64_t steps, int width)
   return std::max<int64_t>(bytes / (family.step_bytes() * std::max<int64_t>(steps, 1) * width), 1);
 }
 
-int64_t panels_to_pack_first(const Extents& extents, const Family& family) {
-  if (extents.is_packed || family.offsets()) return 0;
+// 0: none, also where threads are so many that they would not own rows.
+int64_t panels_to_pack_first(const Extents& extents, const Family& family, int64_t a_outer,
+                             int cores) {
+  if (extents.is_packed || family.offsets() || extents.k == 0) return 0;
   if (std::min(extents.m, extents.n) < kFewestToPackFirst) return 0;
+  if (a_outer < kPanelsOfAShare * cores) return 0;
   const int64_t steps = family.steps(extents.k), width = family.columns();
   const int64_t most = panels_in(kMostPackedFirst, family, steps, family.columns());
-  const int64_t part = even_part((extents.n + width - 1) / width, most, 1);
-  return part * width < kFewestToPackFirst ? 0 : part;
+  if (most * width < kFewestToPackFirst) return 0;
+  return even_part((extents.n + width - 1) / width, most, 1);
 }
 
 // B that is not packed: packed as its groups come where the partial results of all of A have room
@@ -106,7 +109,7 @@ Blocking choose_blocking(const Extents& extents, const Family& family,
                                         kLeastBytes / step, kMostBytes / step);
   blocking.k = even_part(steps, most_steps, kStepsOfABlock);
   blocking.a_outer = panels_in(packed_bytes, family, steps, family.rows);
-  blocking.b_outer = panels_to_pack_first(extents, family);
+  blocking.b_outer = panels_to_pack_first(extents, family, blocking.a_outer, profile.cores);
   const bool has_packed_b = extents.is_packed || blocking.b_outer > 0;
   // Packing B again for every part of A would cost more than partial results from far away.
   if (has_packed_b || a_panels <= blocking.a_outer) {

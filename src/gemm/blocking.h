@@ -11,6 +11,8 @@ namespace nrd::gemm {
 
 // Up to these rows the bandwidth of B decides.
 constexpr int64_t kFewRows = 128;
+// Threads own parts of A of some panels at least, so that they differ little in size.
+constexpr int64_t kPanelsOfAShare = 8;
 
 enum class LoopOrder : uint8_t {
   kGroups,  // A is packed whole; groups of B's panels are finished one after the other: B is packed
@@ -24,7 +26,9 @@ struct Blocking {
   int64_t a_outer = 0;  // panels of A that are finished before others begin
   int64_t a_block = 0;  // panels of A that wait in L2
   int64_t b_block = 0;  // panels of B that are used together
-  int64_t b_outer = 0;  // kGroups: panels of B that all threads pack before any is used; 0: none
+  // kGroups, not where the family offsets A: panels of B that all threads pack before any is used;
+  // 0: none
+  int64_t b_outer = 0;
 };
 
 struct Extents {

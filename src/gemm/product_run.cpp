@@ -2,7 +2,7 @@
 // src/gemm/product_run.cpp: the loops around the micro-kernel.
 //
 // kGroups:
-//   for outer parts of B (C is large, B not packed yet: all threads pack the part; else one):
+//   for outer parts of B (b_outer > 0: not packed yet, all threads pack the part; else one):
 //     for outer parts of A: all threads pack it, every step of k, or it is read as it lies; then,
 //     task by task, a group of B's panels times all of that or, B packed, times a block of it:
 //       B packed:  for blocks of A in L2: for blocks of k:
@@ -39,8 +39,6 @@ constexpr int64_t kTasksAThread = 16, kGroupsAThread = 4, kSquaresAThread = 2;
 // pairs and longer runs.
 constexpr int64_t kPackedTogether = 4;
 
-// Shares of A are of some panels at least, so that they differ little in size.
-constexpr int64_t kPanelsOfAShare = 8;
 constexpr size_t kMostShares = 128;  // on the stack, 64 bytes each
 
 // What a thread needs to do in front of its tasks and behind them.
@@ -79,7 +77,8 @@ void run_tasks(const Exec& exec, int threads, int64_t tasks, const Around& aroun
   run_shares(exec, threads, {&all, 1}, around, body);
 }
 
-// Each thread begins with as many tasks as the others; threads beyond kMostShares begin in pairs.
+// Each thread begins with as many tasks as the others; threads beyond kMostShares
+// begin together with others.
 template <class Body>
 void run_owned(const Exec& exec, int threads, int64_t tasks, Body body) {
   std::array<Share, kMostShares> shares;

@@ -155,7 +155,7 @@ bool configure(const Instruction& inst) {
     if (state.rows(t) > kRows || state.row_bytes(t) > kRowBytes) return false;
     if ((state.rows(t) == 0) != (state.row_bytes(t) == 0)) return false;
   }
-  return state.config[0] == 1;  // the only palette
+  return state.config[0] == 1;  // the only palette with tiles
 }
 
 bool clear_tile(int tile) {
