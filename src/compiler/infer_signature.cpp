@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/compiler/infer_signature.cpp: shapes by trying: which product of sizes is the footprint?
+// src/compiler/infer_signature.cpp: shapes by trying: which product of sizes is the extent?
 #include "compiler/infer_signature.h"
 
 #include <fmt/format.h>
@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "trace/footprint.h"
+#include "trace/extents.h"
 #include "trace/poly.h"
 #include "trace/sample.h"
 
 namespace nrd {
 namespace {
 
-// Distinct, even (pairs) and without common products, so that a footprint names its sizes.
+// Distinct, even (pairs) and without common products, so that an extent names its sizes.
 constexpr int64_t kTrials[3][6] = {
     {6, 10, 14, 22, 26, 34}, {8, 22, 34, 10, 38, 46}, {14, 26, 6, 58, 10, 62}};
 constexpr size_t kMostSizes = 6;
@@ -29,7 +29,7 @@ int64_t product(const Shape& shape, const int64_t* values) {
   return p;
 }
 
-// The subset of sizes (at most three of them) whose product is the footprint in every trial.
+// The subset of sizes (at most three of them) whose product is the extent in every trial.
 std::optional<Shape> fit(const std::vector<std::vector<int64_t>>& touched, size_t pointer,
                          size_t sizes) {
   for (unsigned mask = 0; mask < 1u << sizes; mask++) {
@@ -42,6 +42,20 @@ std::optional<Shape> fit(const std::vector<std::vector<int64_t>>& touched, size_
     if (all) return shape;
   }
   return std::nullopt;
+}
+
+// Elements of each pointer that are touched where i32 indices are small; -1: cannot be told.
+std::vector<int64_t> ends(const OpTrace& trace, std::span<const int64_t> sizes) {
+  std::vector<LoadedRange> loaded;
+  for (const TraceParam& p : trace.params)
+    if (p.kind == TraceParamKind::kPointer) {
+      loaded.emplace_back();
+      if (p.dtype == DType::kI32) loaded.back().integers = Range{0, kLoadedIntegers - 1};
+    }
+  std::vector<int64_t> list;
+  for (const Extent& e : extents(trace, sizes, loaded))
+    list.push_back(e.fits(kUnboundedHigh - 1) ? e.end : -1);
+  return list;
 }
 
 // How far apart neighbours along a loop lie in an index, in the first trial's sizes.
@@ -127,8 +141,7 @@ Expected<std::string> infer_signature(const OpTrace& trace) {
   if (size_params.size() > kMostSizes) return refuse("signature", "more than 6 sizes");
   std::vector<std::vector<int64_t>> touched;
   for (const auto& trial : kTrials)
-    touched.push_back(
-        footprint(trace, std::span(trial).first(size_params.size()), kLoadedIntegers));
+    touched.push_back(ends(trace, std::span(trial).first(size_params.size())));
   std::string inputs, outputs;
   for (size_t i = 0; i < pointers.size(); i++) {
     const TraceParam& p = trace.params[pointers[i]];

@@ -9,16 +9,13 @@
 
 #include "lift/call.h"
 #include "trace/bounded.h"
-#include "trace/footprint.h"
+#include "trace/extents.h"
 
 namespace nrd {
 namespace {
 
 using lift::CKind;
 using lift::CParam;
-
-// A gather may reach any row of its table: how many there are stands in no size.
-constexpr int64_t kUnknownTable = 1;
 
 bool is_number(CKind kind) { return kind == CKind::kFloat || kind == CKind::kDouble; }
 DType number_dtype(CKind kind) { return kind == CKind::kDouble ? DType::kF64 : DType::kF32; }
@@ -125,17 +122,17 @@ void evaluate_in_double(const void* context, const InstanceArgs& args) {
   for (const TraceParam& p : user.trace.params)
     if (p.kind == TraceParamKind::kSize)
       sizes.push_back(static_cast<int64_t>(args.sizes[sizes.size()]));
-  const std::vector<int64_t> elements = footprint(user.trace, sizes, kUnknownTable);
+  const std::vector<Extent> touched = extents(user.trace, sizes);
   std::vector<std::vector<Bounded>> memory;
   std::vector<void*> pointers;
-  memory.reserve(elements.size());
+  memory.reserve(touched.size());
   for (const TraceParam& p : user.trace.params) {
     if (p.kind != TraceParamKind::kPointer) continue;
     const size_t i = pointers.size();
     pointers.push_back(args.pointers[i]);
     if (!is_float(p.dtype) && !p.written) continue;
     std::vector<Bounded>& wide =
-        memory.emplace_back(static_cast<size_t>(std::max<int64_t>(0, elements[i])));
+        memory.emplace_back(static_cast<size_t>(touched[i].end));
     pointers[i] = wide.data();
     if (p.read && is_float(p.dtype))
       for (size_t e = 0; e < wide.size(); e++)
@@ -148,7 +145,7 @@ void evaluate_in_double(const void* context, const InstanceArgs& args) {
     const size_t i = pointer++;
     if (!p.written) continue;
     const auto* wide = static_cast<const Bounded*>(pointers[i]);
-    for (int64_t e = 0; e < elements[i]; e++)
+    for (int64_t e = 0; e < touched[i].end; e++)
       store_double(args.pointers[i], p.dtype, e, wide[e].value);
   }
 }

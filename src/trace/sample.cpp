@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
 
-#include "trace/footprint.h"
+#include "trace/extents.h"
 
 namespace nrd {
 namespace {
@@ -64,6 +66,22 @@ void put(char* at, DType dtype, Random& random, Spread spread) {
   }
 }
 
+// How many elements each pointer needs; nothing where that cannot be told or is out of all
+// proportion.
+std::vector<std::optional<int64_t>> element_counts(const OpTrace& trace,
+                                                   std::span<const int64_t> sizes) {
+  std::vector<LoadedRange> loaded;
+  for (const TraceParam& p : trace.params)
+    if (p.kind == TraceParamKind::kPointer) {
+      loaded.emplace_back();
+      if (p.dtype == DType::kI32) loaded.back().integers = Range{0, kLoadedIntegers - 1};
+    }
+  std::vector<std::optional<int64_t>> counts;
+  for (const Extent& e : extents(trace, sizes, loaded))
+    counts.push_back(e.fits(kMostElements) ? std::optional(e.end) : std::nullopt);
+  return counts;
+}
+
 }  // namespace
 
 std::string Sample::text() const { return fmt::format("sizes {}", fmt::join(sizes, " ")); }
@@ -73,22 +91,23 @@ Expected<Sample> make_sample(const OpTrace& trace, std::vector<int64_t> sizes, S
   Random random(seed);
   Sample sample;
   sample.sizes = std::move(sizes);
-  sample.elements = footprint(trace, sample.sizes, kLoadedIntegers);
+  const std::vector<std::optional<int64_t>> counts = element_counts(trace, sample.sizes);
   size_t pointer = 0;
   for (const TraceParam& p : trace.params) {
     if (p.kind == TraceParamKind::kNumber) sample.numbers.push_back(0.1 + 3.0 * random.uniform());
     if (p.kind == TraceParamKind::kInt)
       sample.ints.push_back(2 + static_cast<int>(random.below(5)));
     if (p.kind != TraceParamKind::kPointer) continue;
-    const int64_t count = sample.elements[pointer++];
-    if (count < 0 || count > kMostElements)
+    const std::optional<int64_t> count = counts[pointer++];
+    if (!count)
       return make_error({.code = ErrorCode::kUnsupported,
                          .op = trace.name,
                          .argument = p.name,
                          .got = "an index that cannot be bounded by the sizes"});
     const size_t bytes = byte_size(p.dtype);
-    std::vector<char> buffer(static_cast<size_t>(count) * bytes);
-    for (size_t i = 0; i < static_cast<size_t>(count); i++)
+    sample.elements.push_back(*count);
+    std::vector<char> buffer(static_cast<size_t>(*count) * bytes);
+    for (size_t i = 0; i < static_cast<size_t>(*count); i++)
       put(buffer.data() + i * bytes, p.dtype, random, spread);
     sample.buffers.push_back(std::move(buffer));
   }
