@@ -20,6 +20,12 @@ int main() {
   nereid::gemm(rows, packed, nereid::TensorView(out, {2, 2}), {.bias = bias, .activation = "relu"});
   std::printf("gemm: %g %g %g %g\n", out[0], out[1], out[2], out[3]);
 
+  // Shapes that come at run time, const memory, strides: the odd columns of x, which is not ours.
+  const float* theirs = x.data();
+  const std::vector<int> shape = {2, 2}, strides = {4, 2};
+  nereid::relu(nereid::TensorView(theirs + 1, shape, strides), nereid::TensorView(out, shape));
+  std::printf("odd columns: %g %g %g %g\n", out[0], out[1], out[2], out[3]);
+
   // What would run, and why.
   nereid::Call call("rms_norm");
   const nereid::TensorView w_view(weight);

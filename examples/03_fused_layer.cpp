@@ -30,8 +30,8 @@ int main() {
                                                  table.cos, table.sin, {.eps = 1e-5});
 
   const nereid::TensorView gate_weight(gate, {kInter, kHidden}), up_weight(up, {kInter, kHidden});
-  const nereid::Tensor exact =
-      nereid::fused_gated_mlp(turned.out, gate_weight, up_weight, {.activate = "gate"});
+  const nereid::Tensor exact = nereid::fused_gated_mlp(turned.out, gate_weight, up_weight,
+                                                       {.activate = nereid::Activate::gate});
 
   // The same weights with 8 bits and a scale a row.
   const auto gate8 = nereid::quantize_fp8(gate_weight, {.axis = -1});

@@ -5,11 +5,12 @@
 #include <array>
 #include <cstring>
 #include <initializer_list>
-#include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "nereid/choice.h"
 #include "nereid/context.h"
 #include "nereid/tensor.h"
 
@@ -31,6 +32,8 @@ struct Shape {
   bool present = true;  // false: an optional output that was not asked for
 };
 
+constexpr size_t kMostOperands = 16;  // of a call
+
 // A call prepared for its dtypes, shapes and strides. Several threads may run it at once.
 class Plan {
  public:
@@ -44,9 +47,16 @@ class Plan {
     check(nereid_plan_run(handle_.get(), data.data(), static_cast<int32_t>(data.size()), workspace,
                           workspace ? workspace_bytes() : 0, threads));
   }
+  // The same where inputs are const memory; for an output that is an error.
+  void run(std::initializer_list<Address> data, void* workspace = nullptr, int threads = 0) const {
+    run(pointers(data), workspace, threads);
+  }
   // CUDA operands, in a stream of their device.
   void run_on(void* stream, std::initializer_list<void*> data, void* workspace = nullptr) const {
     run_on(stream, std::span<void* const>(data.begin(), data.size()), workspace);
+  }
+  void run_on(void* stream, std::initializer_list<Address> data, void* workspace = nullptr) const {
+    run_on(stream, pointers(data), workspace);
   }
   void run_on(void* stream, std::span<void* const> data, void* workspace = nullptr) const {
     check(nereid_plan_run_on(handle_.get(), data.data(), static_cast<int32_t>(data.size()),
@@ -63,11 +73,32 @@ class Plan {
 
  private:
   friend class Call;
-  struct Destroy {
-    void operator()(nereid_plan* plan) const { nereid_plan_destroy(plan); }
+  Plan(nereid_plan* plan, uint32_t outputs) : handle_(plan), outputs_(outputs) {}
+
+  // The pointers as they are run, once none of them is a const one to an output.
+  struct Pointers {
+    void* data[kMostOperands];
+    size_t count;
+    operator std::span<void* const>() const { return {data, count}; }  // NOLINT: implicit
   };
-  explicit Plan(nereid_plan* plan) : handle_(plan) {}
-  std::unique_ptr<nereid_plan, Destroy> handle_;
+  Pointers pointers(std::span<const Address> given) const {
+    if (given.size() > kMostOperands) refuse("pointers", "more than 16", "at most 16");
+    Pointers all{{}, given.size()};
+    for (size_t i = 0; i < given.size(); i++) {
+      all.data[i] = given[i].data();
+      if (given[i].read_only() && (outputs_ >> i & 1) != 0)
+        refuse("pointer " + std::to_string(i), "const memory",
+               "memory that can be written, as this operand is an output");
+    }
+    return all;
+  }
+  [[noreturn]] static void refuse(std::string argument, const char* got, const char* allowed) {
+    throw_error(
+        make_error(NEREID_INVALID_ARGUMENT, "Plan::run", std::move(argument), got, allowed));
+  }
+
+  detail::Handle<nereid_plan, nereid_plan_destroy> handle_;
+  uint32_t outputs_;  // a bit for each operand
 };
 
 // An operator with its operands and attributes. Holds no memory of its own: names and views must
@@ -92,6 +123,14 @@ class Call {
 
   Call& attribute(const char* name, double number) { return add({name, nullptr, number}); }
   Call& attribute(const char* name, const char* word) { return add({name, word, 0}); }
+  template <class E>
+  requires(ChoiceEnum<E> || std::is_same_v<E, bool>) Call& attribute(const char* name, E choice) {
+    return attribute(name, word(choice));
+  }
+  template <class E>
+  Call& attribute(const char* name, const Choice<E>& choice) {
+    return attribute(name, choice.word());
+  }
 
   // Runs it once. The first run with new shapes prepares a plan, which the context keeps.
   void run() const { check(run_status()); }
@@ -120,7 +159,7 @@ class Call {
     nereid_plan* plan = nullptr;
     const nereid_call call = c();
     check(nereid_prepare(handle_of(options_.context), &call, &plan));
-    return Plan(plan);
+    return Plan(plan, outputs());
   }
 
   // Every kernel for this call, one line each: chosen, accepted or refused, and why.
@@ -135,7 +174,7 @@ class Call {
   Call& operator=(const Call&) = delete;
 
  private:
-  static constexpr int kMost = 16;
+  static constexpr int kMost = static_cast<int>(kMostOperands);
 
   nereid_call c() const {
     return {sizeof(nereid_call), options_.threads,   op_,
@@ -146,6 +185,13 @@ class Call {
   nereid_status run_status() const {
     const nereid_call call = c();
     return nereid_run(handle_of(options_.context), &call);
+  }
+  uint32_t outputs() const {
+    uint32_t bits = 0;
+    for (const Shape& output : infer())
+      for (int i = 0; i < operand_count_; i++)
+        if (output.name == operands_[static_cast<size_t>(i)].name) bits |= uint32_t{1} << i;
+    return bits;
   }
   Call& add(const nereid_attribute& attribute) {
     if (attribute_count_ == kMost) fail("attributes");
@@ -182,7 +228,10 @@ class Names {
 };
 
 inline nereid_attribute value(double number) { return {nullptr, nullptr, number}; }
-inline nereid_attribute value(const char* word) { return {nullptr, word, 0}; }
+template <class E>
+nereid_attribute value(const Choice<E>& choice) {
+  return {nullptr, choice.word(), 0};
+}
 
 // Operands and attributes in the order of the names; absent views keep their place.
 template <size_t kOperands>

@@ -2,9 +2,6 @@
 // nereid/context.h: threads, hooks and backends that calls share.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +9,7 @@
 
 #include "nereid/dtype.h"
 #include "nereid/error.h"
+#include "nereid/ownership.h"
 
 namespace nereid {
 
@@ -19,17 +17,28 @@ inline const char* version() { return nereid_version(); }
 
 enum class LogLevel : int32_t { dispatch = 1, info = 2, warning = 3 };
 
+// The body of a parallel_for hook. A std::function can hold it.
+class Body {
+ public:
+  Body(nereid_body body, void* context) : body_(body), context_(context) {}
+  void operator()(int64_t index) const { body_(context_, index); }
+
+ private:
+  nereid_body body_;
+  void* context_;
+};
+
 // What is not set keeps its default. Hooks must not throw; several threads may call them at once.
 struct ContextOptions {
   int threads = 0;           // a call's threads unless it says; 0: NEREID_THREADS or the cores
   int strict = 0;            // 1: a fallback is an error; -1: never; 0: NEREID_ON_FALLBACK
   std::string backend = {};  // empty: "cpu"
   std::string isa = {};      // the highest ISA level to use; refused where absent
-  std::function<void*(size_t bytes, size_t alignment)> allocate = {};
-  std::function<void(void* memory, size_t bytes)> release = {};
-  std::function<void(LogLevel, std::string_view line)> log = {};  // this context's dispatch lines
+  Function<void*(size_t bytes, size_t alignment)> allocate = {};
+  Function<void(void* memory, size_t bytes)> release = {};
+  Function<void(LogLevel, std::string_view line)> log = {};  // this context's dispatch lines
   // Calls body(i) for each i in [0, count) on threads of your own; returns when all are done.
-  std::function<void(int64_t count, const std::function<void(int64_t)>& body)> parallel_for = {};
+  Function<void(int64_t count, Body body)> parallel_for = {};
   int executor_width = 0;  // threads that parallel_for has
 };
 
@@ -37,30 +46,28 @@ struct ContextOptions {
 // one. Thread safe; must outlive the calls, plans and packed matrices that use it.
 class Context {
  public:
-  explicit Context(ContextOptions options = {})
-      : options_(std::make_unique<ContextOptions>(std::move(options))) {
+  explicit Context(ContextOptions options = {}) : hooks_(new ContextOptions(std::move(options))) {
+    const ContextOptions& o = *hooks_.get();
     nereid_context_options c{};
     c.struct_size = sizeof c;
-    c.threads = options_->threads;
-    c.strict = options_->strict;
-    c.executor_width = options_->executor_width;
-    c.backend = options_->backend.empty() ? nullptr : options_->backend.c_str();
-    c.isa = options_->isa.empty() ? nullptr : options_->isa.c_str();
-    c.user = options_.get();
-    if (options_->allocate) c.allocate = &allocate;
-    if (options_->release) c.release = &release;
-    if (options_->log) c.log = &log;
-    if (options_->parallel_for) c.parallel_for = &parallel_for;
+    c.threads = o.threads;
+    c.strict = o.strict;
+    c.executor_width = o.executor_width;
+    c.backend = o.backend.empty() ? nullptr : o.backend.c_str();
+    c.isa = o.isa.empty() ? nullptr : o.isa.c_str();
+    c.user = hooks_.get();
+    if (o.allocate) c.allocate = &allocate;
+    if (o.release) c.release = &release;
+    if (o.log) c.log = &log;
+    if (o.parallel_for) c.parallel_for = &parallel_for;
     nereid_context* handle = nullptr;
     check(nereid_context_create(&c, &handle));
-    handle_.reset(handle);
+    handle_ = detail::Handle<nereid_context, nereid_context_destroy>(handle);
   }
   nereid_context* get() const { return handle_.get(); }
 
  private:
-  struct Destroy {
-    void operator()(nereid_context* context) const { nereid_context_destroy(context); }
-  };
+  static void forget(ContextOptions* options) { delete options; }
   static const ContextOptions& hooks(void* user) { return *static_cast<ContextOptions*>(user); }
   static void* allocate(void* user, size_t bytes, size_t alignment) {
     return hooks(user).allocate(bytes, alignment);
@@ -72,11 +79,11 @@ class Context {
     hooks(user).log(static_cast<LogLevel>(level), line);
   }
   static void parallel_for(void* user, int64_t count, nereid_body body, void* body_context) {
-    hooks(user).parallel_for(count, [=](int64_t index) { body(body_context, index); });
+    hooks(user).parallel_for(count, Body(body, body_context));
   }
 
-  std::unique_ptr<ContextOptions> options_;  // before the handle: its hooks are called to the end
-  std::unique_ptr<nereid_context, Destroy> handle_;
+  detail::Handle<ContextOptions, forget> hooks_;  // before the handle: called to the end
+  detail::Handle<nereid_context, nereid_context_destroy> handle_;
 };
 
 // The handle of a context, null for the default one.
@@ -119,8 +126,8 @@ inline void warm_up(const std::vector<std::string>& ops = {},
 
 // Where lines go that belong to no context with a log hook; an empty function switches them off.
 // Process-wide.
-inline void set_log(std::function<void(LogLevel, std::string_view line)> sink) {
-  using Sink = std::function<void(LogLevel, std::string_view)>;
+inline void set_log(Function<void(LogLevel, std::string_view line)> sink) {
+  using Sink = Function<void(LogLevel, std::string_view)>;
   if (!sink) return nereid_set_log(nullptr, nullptr);
   static Sink& kept = *new Sink;  // another thread may be inside it while the process ends
   nereid_set_log(nullptr, nullptr);

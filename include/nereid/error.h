@@ -2,10 +2,11 @@
 // nereid/error.h: errors as values, and the exceptions of the throwing front.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "nereid/c.h"
 
@@ -80,15 +81,15 @@ inline Error make_error(nereid_status status, std::string op, std::string argume
 template <class T>
 class [[nodiscard]] Expected {
  public:
-  Expected(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
-  Expected(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
+  Expected(T value) : value_(std::move(value)) {}      // NOLINT: implicit
+  Expected(Error error) : error_(std::move(error)) {}  // NOLINT: implicit
 
-  explicit operator bool() const { return state_.index() == 0; }
-  T& operator*() { return std::get<0>(state_); }
-  const T& operator*() const { return std::get<0>(state_); }
-  T* operator->() { return &std::get<0>(state_); }
-  const T* operator->() const { return &std::get<0>(state_); }
-  const Error& error() const { return std::get<1>(state_); }
+  explicit operator bool() const { return value_.has_value(); }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+  const Error& error() const { return error_; }
   // The value, or the exception of the error.
   T& value() {
     if (!*this) throw_error(error());
@@ -96,7 +97,8 @@ class [[nodiscard]] Expected {
   }
 
  private:
-  std::variant<T, Error> state_;
+  std::optional<T> value_;
+  Error error_;
 };
 
 template <>

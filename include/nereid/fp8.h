@@ -6,12 +6,12 @@
 #pragma once
 
 #include <cstdio>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "nereid/call.h"
+#include "nereid/choices.h"
 
 namespace nereid {
 
@@ -22,14 +22,23 @@ struct Fp8Block {
   explicit operator bool() const { return rows != 0 || cols != 0; }
 };
 
+// A given scale that is too small: is raised and returned, is kept, or is a NumericalOverflowError
+// (the only form that waits for a device).
+enum class Fp8Overflow {
+  adjust = static_cast<int>(Fp8QuantizeOverflow::adjust),
+  saturate = static_cast<int>(Fp8QuantizeOverflow::saturate),
+  raise
+};
+inline const char* word(Fp8Overflow value) {
+  return value == Fp8Overflow::raise ? "raise" : word(static_cast<Fp8QuantizeOverflow>(value));
+}
+
 struct QuantizeFp8Options {
   TensorView scale = {};  // f32; else from the largest finite magnitude
   std::optional<int> axis = {};
-  Fp8Block block = {};              // {1, 128} or {128, 128}
-  DType format = DType::f8e4m3;     // or f8e5m2
-  const char* overflow = "adjust";  // a given scale that is too small: raised and returned,
-                                    // "saturate": kept, "raise": NumericalOverflowError (the
-                                    // only form that waits for a device)
+  Fp8Block block = {};           // {1, 128} or {128, 128}
+  DType format = DType::f8e4m3;  // or f8e5m2
+  Choice<Fp8Overflow> overflow = Fp8Overflow::adjust;
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
@@ -43,22 +52,22 @@ struct QuantizedFp8 {
 
 namespace detail {
 
-inline const char* granularity(const char* op, int rank, std::optional<int> axis,
+inline Granularity granularity(const char* op, int rank, std::optional<int> axis,
                                const Fp8Block& block) {
   if (block && axis)
     throw_error(
         make_error(NEREID_INVALID_ARGUMENT, op, "block", "a block and an axis", "one of the two"));
   if (block) {
-    if (block.cols == 128 && block.rows == 1) return "block_1x128";
-    if (block.cols == 128 && block.rows == 128) return "block_128x128";
+    if (block.cols == 128 && block.rows == 1) return Granularity::block_1x128;
+    if (block.cols == 128 && block.rows == 128) return Granularity::block_128x128;
     throw_error(make_error(NEREID_INVALID_ARGUMENT, op, "block",
                            std::to_string(block.rows) + " x " + std::to_string(block.cols),
                            "1 x 128, 128 x 128"));
   }
-  if (!axis) return "tensor";
+  if (!axis) return Granularity::tensor;
   const int from_end = *axis < 0 ? *axis : *axis - rank;
-  if (from_end == -1) return "row";
-  if (from_end == -2) return "column";
+  if (from_end == -1) return Granularity::row;
+  if (from_end == -2) return Granularity::column;
   throw_error(make_error(NEREID_INVALID_ARGUMENT, op, "axis", std::to_string(*axis),
                          "one of the last two axes"));
 }
@@ -73,14 +82,12 @@ inline TensorView matrix_of(const TensorView& x, const char* op, bool one_scale)
     throw_error(make_error(NEREID_SHAPE_MISMATCH, op, "x", "a strided view " + x.shape_text(),
                            "two axes, or a contiguous tensor"));
   if (x.rank() >= 2) return x;
-  const int64_t sizes[] = {1, x.size(0)}, strides[] = {0, x.stride(0)};
-  return x.as_strided(sizes, strides);
+  return x.as_strided({1, x.size(0)}, {0, x.stride(0)});
 }
 
 // A single value as a row of one.
 inline TensorView row_of(const TensorView& view) {
-  const int64_t one[] = {1};
-  return view.rank() == 0 ? view.as_strided(one, one) : view;
+  return view.rank() == 0 ? view.as_strided({1}, {1}) : view;
 }
 
 // Where a scale had to be raised above what was given, or empty.
@@ -107,15 +114,16 @@ inline std::string first_raised(const Tensor& scale, const TensorView& given,
 // q = x / scale rounded to nearest even, scale = largest finite magnitude / 448 (57344 for
 // f8e5m2), 1 where that is 0. x: f32, f16, bf16. NaN stays NaN; Inf becomes the largest value.
 inline QuantizedFp8 quantize_fp8(const TensorView& x, const QuantizeFp8Options& options = {}) {
-  const char* word = detail::granularity("fp8_quantize", x.rank(), options.axis, options.block);
-  const bool raises = std::string(options.overflow) == "raise";
-  const TensorView matrix = detail::matrix_of(x, "fp8_quantize", std::string(word) == "tensor");
+  const Granularity shared =
+      detail::granularity("fp8_quantize", x.rank(), options.axis, options.block);
+  const bool raises = options.overflow.is(Fp8Overflow::raise);
+  const TensorView matrix = detail::matrix_of(x, "fp8_quantize", shared == Granularity::tensor);
   const CallOptions how{options.backend, options.threads, options.context, options.stream};
   const TensorView q_shape(nullptr, options.format, matrix.sizes(), x.device());
   auto fill = [&](Call& call, const TensorView& q) {
     call.operand("x", matrix).operand("scale_in", options.scale).operand("q", q);
-    call.attribute("granularity", word);
-    call.attribute("overflow", raises ? "adjust" : options.overflow);
+    call.attribute("granularity", shared);
+    call.attribute("overflow", raises ? Fp8Overflow::adjust : options.overflow);
   };
   Call shapes("fp8_quantize", how);
   fill(shapes, q_shape);
@@ -150,15 +158,15 @@ namespace detail {
 inline int64_t blocks(int64_t size) { return (size + 127) / 128; }
 
 // What the shape of the scales says of a [rows, cols] matrix; rows and columns alike: rows.
-inline const char* granularity_of(const TensorView& q, const TensorView& scale) {
+inline Granularity granularity_of(const TensorView& q, const TensorView& scale) {
   const int64_t rows = q.rank() > 1 ? q.size(-2) : 1, cols = q.size(-1);
-  if (scale.count() == 1 && scale.rank() < 2) return "tensor";
+  if (scale.count() == 1 && scale.rank() < 2) return Granularity::tensor;
   if (scale.rank() >= 2 && scale.size(-1) == blocks(cols)) {
-    if (scale.size(-2) == rows) return "block_1x128";
-    if (scale.size(-2) == blocks(rows)) return "block_128x128";
+    if (scale.size(-2) == rows) return Granularity::block_1x128;
+    if (scale.size(-2) == blocks(rows)) return Granularity::block_128x128;
   }
-  if (scale.rank() >= 1 && scale.size(-1) == rows) return "row";
-  if (scale.rank() >= 1 && scale.size(-1) == cols) return "column";
+  if (scale.rank() >= 1 && scale.size(-1) == rows) return Granularity::row;
+  if (scale.rank() >= 1 && scale.size(-1) == cols) return Granularity::column;
   throw_error(make_error(
       NEREID_SHAPE_MISMATCH, "fp8_dequantize", "scale", "shape " + scale.shape_text(),
       "[], [rows], [cols], [rows, cols/128] or [rows/128, cols/128] for " + q.shape_text()));
@@ -173,11 +181,11 @@ inline TensorView scalar_of(const TensorView& scale) {
 // q * scale, rounded to dtype (f32, f16, bf16). The shape of the scales says what shares one.
 inline Tensor dequantize_fp8(const TensorView& q, const TensorView& scale, DType dtype = DType::f32,
                              const DequantizeFp8Options& options = {}) {
-  const char* word =
+  const Granularity shared =
       options.axis || options.block
           ? detail::granularity("fp8_dequantize", q.rank(), options.axis, options.block)
           : detail::granularity_of(q, scale);
-  const bool one_scale = std::string(word) == "tensor";
+  const bool one_scale = shared == Granularity::tensor;
   const TensorView matrix = detail::matrix_of(q, "fp8_dequantize", one_scale);
   const TensorView scales = one_scale ? detail::scalar_of(scale) : scale;
   Tensor result(dtype, q.sizes(), q.device());
@@ -186,7 +194,7 @@ inline Tensor dequantize_fp8(const TensorView& q, const TensorView& scale, DType
       .operand("q", matrix)
       .operand("scale", scales)
       .operand("out", out)
-      .attribute("granularity", word)
+      .attribute("granularity", shared)
       .run();
   return result;
 }
@@ -194,10 +202,10 @@ inline Tensor dequantize_fp8(const TensorView& q, const TensorView& scale, DType
 struct Fp8ProductOptions {
   TensorView a_scale = {}, b_scale = {};  // f32: [] and [], [M] and [N], or blocks of 128
   std::optional<DType> out_dtype = {};    // f32, f16, bf16; that of a, else bf16
-  const char* accumulate = "precise";     // or "fast"
-  TensorView bias = {};                   // [N]
-  const char* scales = nullptr;           // "tensor", "row_column", "block"; null: as given
-  TensorView out = {};                    // memory for the result
+  Choice<Accumulate> accumulate = Accumulate::precise;  // or fast
+  TensorView bias = {};                                 // [N]
+  std::optional<Choice<Scales>> scales = {};  // tensor, row_column or block; none: as given
+  TensorView out = {};                        // memory for the result
   const char* backend = nullptr;
   int threads = 0;
   const Context* context = nullptr;
@@ -206,25 +214,36 @@ struct Fp8ProductOptions {
 
 namespace detail {
 
-// A 1 on a device. Made once and never given back: a kernel may be reading it to the very end.
+// A 1 on a device. Made once and never given back: a kernel may be reading it to the very end. (A
+// second one, where two threads come at once, does no harm.)
 inline TensorView one_on(Device device) {
   static const float one = 1;
   if (device.is_cpu()) return TensorView(&one, {});
-  static std::mutex mutex;
-  static auto& kept = *new std::vector<Tensor>;
-  const std::lock_guard lock(mutex);
-  for (const Tensor& tensor : kept)
-    if (tensor.device() == device) return tensor;
-  kept.push_back(TensorView(&one, {}).to(device));
-  return kept.back();
+  struct Kept {
+    Tensor tensor;
+    Kept* next;
+  };
+  static Kept* first = nullptr;
+  Kept* head = __atomic_load_n(&first, __ATOMIC_ACQUIRE);
+  for (const Kept* kept = head; kept; kept = kept->next)
+    if (kept->tensor.device() == device) return kept->tensor;
+  Kept* made = new Kept{TensorView(&one, {}).to(device), head};
+  while (!__atomic_compare_exchange_n(&first, &made->next, made, false, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED)) {
+  }
+  return made->tensor;
 }
 
 class Fp8GemmCall {
  public:
   Fp8GemmCall(const TensorView& a, const TensorView& b, const Fp8ProductOptions& options)
-      : o_(options), a_(a), b_(b), a_scale_(o_.a_scale), b_scale_(o_.b_scale) {
-    scales_ = o_.scales ? o_.scales : scales_of();
-    if (std::string(scales_) == "tensor") {
+      : o_(options),
+        a_(a),
+        b_(b),
+        a_scale_(o_.a_scale),
+        b_scale_(o_.b_scale),
+        scales_(o_.scales.value_or(scales_of())) {
+    if (scales_.is(Scales::tensor)) {
       complete(a_, a_scale_);
       complete(b_, b_scale_);
     }
@@ -258,14 +277,14 @@ class Fp8GemmCall {
   CallOptions how() const { return {o_.backend, o_.threads, o_.context, o_.stream}; }
   DType default_dtype() const { return is_fp8(a_) ? bf16 : a_.dtype(); }
 
-  const char* scales_of() const {
+  Scales scales_of() const {
     const bool a_blocks = a_scale_ && a_scale_.rank() >= 2,
                a_rows = a_scale_ && a_scale_.rank() == 1;
     const bool b_blocks = b_scale_ && b_scale_.rank() >= 2,
                b_cols = b_scale_ && b_scale_.rank() == 1;
-    if (a_blocks || b_blocks) return "block";
+    if (a_blocks || b_blocks) return Scales::block;
     const bool one = (!a_rows || a_scale_.count() == 1) && (!b_cols || b_scale_.count() == 1);
-    return one ? "tensor" : "row_column";
+    return one ? Scales::tensor : Scales::row_column;
   }
   // 8-bit inputs without a scale mean what they say: a scale of 1, which run() brings.
   static void complete(const TensorView& operand, TensorView& scale) {
@@ -282,7 +301,7 @@ class Fp8GemmCall {
 
   const Fp8ProductOptions& o_;
   TensorView a_, b_, a_scale_, b_scale_;
-  const char* scales_ = "tensor";
+  Choice<Scales> scales_;
 };
 
 }  // namespace detail

@@ -8,9 +8,9 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "nereid/call.h"
+#include "nereid/choices.h"
 
 namespace nereid {
 
@@ -32,7 +32,7 @@ struct RopeTable {
 inline RopeTable rope_table(const TensorView& positions, int64_t head_dim, double theta = 10000,
                             const Yarn& yarn = {}, DType dtype = DType::f32,
                             const CallOptions& options = {}) {
-  std::vector<int64_t> sizes(positions.sizes().begin(), positions.sizes().end());
+  Axes sizes = positions.sizes();
   sizes.push_back(head_dim);
   const Device device = positions.device();
   RopeTable table{Tensor(dtype, sizes, device), Tensor(dtype, sizes, device)};
@@ -45,7 +45,7 @@ inline RopeTable rope_table(const TensorView& positions, int64_t head_dim, doubl
       .attribute("beta_fast", yarn.beta_fast)
       .attribute("beta_slow", yarn.beta_slow)
       .attribute("original", yarn.original)
-      .attribute("truncate", yarn.truncate ? "yes" : "no")
+      .attribute("truncate", yarn.truncate)
       .run();
   return table;
 }
@@ -55,8 +55,8 @@ struct FusedRmsnormRopeOptions {
   int64_t num_heads = 0;                      // 0: hidden / the last axis of cos
   TensorView positions = {};                  // i32 [B,S] or [S]: rows of the tables
   TensorView residual = {};                   // [B,S,H], added to x first
-  const char* pairs = "half";                 // or "interleaved"
-  const char* cast = "after_weight";          // or "before_weight": round to x's dtype there too
+  Choice<Pairs> pairs = Pairs::half;          // or interleaved
+  Choice<Cast> cast = Cast::after_weight;     // or before_weight: round to x's dtype there too
   bool round_between = false;                 // round to x's dtype before the rotation
   std::optional<DType> out_dtype = {};        // that of x; f8e4m3 and f8e5m2 come with row scales
   TensorView out = {}, sum = {}, scale = {};  // memory for the results
@@ -82,11 +82,9 @@ namespace detail {
 // An axis of size 1 in front: a single sequence or a single row is a batch of one.
 inline TensorView with_batch(const TensorView& view, int rank) {
   if (!view || view.rank() >= rank) return view;
-  std::vector<int64_t> sizes(view.sizes().begin(), view.sizes().end());
-  std::vector<int64_t> strides(view.strides().begin(), view.strides().end());
-  sizes.insert(sizes.begin(), static_cast<size_t>(rank - view.rank()), 1);
-  strides.insert(strides.begin(), static_cast<size_t>(rank - view.rank()), 0);
-  return view.as_strided(sizes, strides);
+  const size_t missing = static_cast<size_t>(rank - view.rank());
+  return view.as_strided(Axes(view.sizes()).behind(missing, 1),
+                         Axes(view.strides()).behind(missing, 0));
 }
 
 // [S,D] of a table given as [S,D], [1,S,D] or [1,S,1,D].
@@ -98,20 +96,17 @@ inline TensorView plain_table(const TensorView& table, const char* name) {
     shape_mismatch("rmsnorm_rope", name, "shape " + table.shape_text(),
                    "[S, D], [S, D/2], [1, S, D] or [1, S, 1, D]");
   const int rows = rank == 2 ? 0 : 1;
-  const int64_t sizes[] = {table.size(rows), table.size(-1)};
-  const int64_t strides[] = {table.stride(rows), table.stride(-1)};
-  return table.as_strided(sizes, strides);
+  return table.as_strided({table.size(rows), table.size(-1)},
+                          {table.stride(rows), table.stride(-1)});
 }
 
 // A table of D/2 entries with each entry where both elements of its pair look for it.
 inline Tensor doubled_table(const TensorView& table, bool interleaved, const CallOptions& how) {
   const int64_t rows = table.size(0), half = table.size(1);
   Tensor full(table.dtype(), {rows, 2 * half}, table.device());
-  const int64_t from_sizes[] = {rows, 1, half}, to_sizes[] = {rows, 2, half};
-  const int64_t from_strides[] = {table.stride(0), 0, table.stride(1)};
-  const int64_t to_strides[] = {2 * half, interleaved ? 1 : half, interleaved ? 2 : 1};
-  const TensorView from = table.as_strided(from_sizes, from_strides);
-  const TensorView to = full.view().as_strided(to_sizes, to_strides);
+  const TensorView from = table.as_strided({rows, 1, half}, {table.stride(0), 0, table.stride(1)});
+  const TensorView to = full.view().as_strided(
+      {rows, 2, half}, {2 * half, interleaved ? 1 : half, interleaved ? 2 : 1});
   Call("cast", how).operand("x", from).operand("out", to).run();
   return full;
 }
@@ -127,11 +122,9 @@ class RmsnormRopeCall {
     sin_ = table(sin, "sin", sin_memory_);
     residual_ = with_batch(o_.residual, 3);
     positions_ = o_.positions;
-    if (positions_ && positions_.rank() == 1) {  // the same for each sequence
-      const int64_t sizes[] = {x_.size(0), positions_.size(0)};
-      const int64_t strides[] = {0, positions_.stride(0)};
-      positions_ = positions_.as_strided(sizes, strides);
-    }
+    if (positions_ && positions_.rank() == 1)  // the same for each sequence
+      positions_ =
+          positions_.as_strided({x_.size(0), positions_.size(0)}, {0, positions_.stride(0)});
   }
 
   void validate() {
@@ -165,7 +158,7 @@ class RmsnormRopeCall {
           "rmsnorm_rope", name,
           "head_dim " + std::to_string(d) + " with num_heads " + std::to_string(o_.num_heads),
           "num_heads * head_dim = " + std::to_string(hidden));
-    memory = doubled_table(plain, std::string(o_.pairs) == "interleaved", how());
+    memory = doubled_table(plain, o_.pairs.is(Pairs::interleaved), how());
     return memory.view();
   }
 
@@ -194,7 +187,7 @@ class RmsnormRopeCall {
     call.operand("positions", positions_).operand("residual", residual_);
     call.operand("out", out_).operand("sum", sum_).operand("scale", scale_);
     call.attribute("eps", o_.eps).attribute("pairs", o_.pairs).attribute("cast", o_.cast);
-    call.attribute("round_between", o_.round_between ? "yes" : "no");
+    call.attribute("round_between", o_.round_between);
   }
 
   const FusedRmsnormRopeOptions& o_;
@@ -224,8 +217,8 @@ inline void validate_rmsnorm_rope_inputs(const TensorView& x, const TensorView& 
 }
 
 struct FusedGatedMlpOptions {
-  const char* activation = "silu";            // "gelu", "gelu_tanh", "swiglu_oai"
-  const char* activate = "up";                // or "gate": Llama's order
+  Choice<Activation> activation = Activation::silu;  // or gelu, gelu_tanh, swiglu_oai
+  Choice<Activate> activate = Activate::up;          // or gate: Llama's order
   TensorView gate_bias = {}, up_bias = {};    // [I]; one [2I] as gate_bias for a joint weight
   TensorView gate_scale = {}, up_scale = {};  // f32 [I]: of 8-bit weights
   TensorView out = {};                        // memory for the result
@@ -268,8 +261,8 @@ class GatedMlpCall {
     Tensor result;
     out_ = o_.out;
     if (!out_) {
-      std::vector<int64_t> sizes(x_.sizes().end() - rank_, x_.sizes().end());
-      sizes.back() = gate_weight_.size(0);
+      Axes sizes = x_.sizes().last(static_cast<size_t>(rank_));
+      sizes[sizes.size() - 1] = gate_weight_.size(0);
       result = Tensor(x_.dtype(), sizes, x_.device());
       out_ = result.view();
     }

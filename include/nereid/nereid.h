@@ -9,7 +9,9 @@
 // give errors as values. All of them are thread safe.
 #pragma once
 
+#include "nereid/axes.h"         // IWYU pragma: export
 #include "nereid/call.h"         // IWYU pragma: export
+#include "nereid/choices.h"      // IWYU pragma: export
 #include "nereid/context.h"      // IWYU pragma: export
 #include "nereid/device.h"       // IWYU pragma: export
 #include "nereid/dtype.h"        // IWYU pragma: export

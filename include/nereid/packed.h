@@ -2,8 +2,6 @@
 // nereid/packed.h: a weight prepared once, and products with it.
 #pragma once
 
-#include <deque>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +18,7 @@ class PackedMatrix {
     const nereid_tensor tensor = b.c();
     nereid_packed* packed = nullptr;
     check(nereid_pack_b(handle_of(context), &tensor, &packed));
-    handle_ = std::shared_ptr<nereid_packed>(packed, nereid_packed_destroy);
+    handle_ = {packed, nereid_packed_destroy};
   }
   // A file of save(); read-only, its pages come when they are used. With `verify` they are read
   // once and compared with their checksum.
@@ -51,7 +49,7 @@ class PackedMatrix {
 
  private:
   explicit PackedMatrix(nereid_packed* packed) : handle_(packed, nereid_packed_destroy) {}
-  std::shared_ptr<nereid_packed> handle_;
+  detail::Shared<nereid_packed> handle_;
 };
 
 // Packs b, a (k,n) view with any strides: pack_b(weight.t()) for an [N,K] weight. f32, f16, bf16
@@ -79,26 +77,28 @@ struct PackedProduct {
   PackedGemmOptions options = {};
 };
 
-// A product as the C ABI takes it; points into itself and into what it was made from.
-class PackedCall {
- public:
-  PackedCall(const TensorView& a, const PackedMatrix& b, const TensorView& c,
-             const PackedGemmOptions& o)
-      : a_(a.c()), c_(c.c()), bias_(o.bias.c()), residual_(o.residual.c()), scale_(o.scale.c()) {
-    epilogue_ = {
-        sizeof(nereid_epilogue),           o.threads, o.bias ? &bias_ : nullptr,  o.activation,
-        o.residual ? &residual_ : nullptr, o.backend, o.scale ? &scale_ : nullptr};
-    item = {&a_, b.get(), &c_, &epilogue_};
+namespace detail {
+
+// The parts of a product as the C ABI takes it. An item points into them, and into the views.
+struct PackedParts {
+  nereid_tensor a, c, bias, residual, scale;
+  nereid_epilogue epilogue;
+
+  nereid_group_item fill(const TensorView& a_view, const PackedMatrix& b, const TensorView& c_view,
+                         const PackedGemmOptions& o) {
+    a = a_view.c();
+    c = c_view.c();
+    bias = o.bias.c();
+    residual = o.residual.c();
+    scale = o.scale.c();
+    epilogue = {
+        sizeof(nereid_epilogue),          o.threads, o.bias ? &bias : nullptr,  o.activation,
+        o.residual ? &residual : nullptr, o.backend, o.scale ? &scale : nullptr};
+    return {&a, b.get(), &c, &epilogue};
   }
-  PackedCall(const PackedCall&) = delete;
-  PackedCall& operator=(const PackedCall&) = delete;
-
-  nereid_group_item item{};
-
- private:
-  nereid_tensor a_, c_, bias_, residual_, scale_;
-  nereid_epilogue epilogue_{};
 };
+
+}  // namespace detail
 
 // c[..., m, n] = activation(a[..., m, k] b * scale + bias) + residual. a and c: f32, f16 or bf16
 // (for an i8 b: i8 or u8 into i32, nothing behind it). f32 inside, each output one chain in k,
@@ -106,8 +106,8 @@ class PackedCall {
 // level.
 inline void gemm(const TensorView& a, const PackedMatrix& b, const TensorView& c,
                  const PackedGemmOptions& options = {}) {
-  const PackedCall call(a, b, c, options);
-  const nereid_group_item& item = call.item;
+  detail::PackedParts parts;
+  const nereid_group_item item = parts.fill(a, b, c, options);
   check(nereid_gemm_packed(handle_of(options.context), item.a, item.b, item.c, item.epilogue));
 }
 
@@ -116,10 +116,10 @@ inline void gemm(const TensorView& a, const PackedMatrix& b, const TensorView& c
 // own options are not looked at.
 inline void gemm_grouped(std::span<const PackedProduct> products, int threads = 0,
                          const Context* context = nullptr) {
-  std::deque<PackedCall> calls;  // which must not move
+  std::vector<detail::PackedParts> parts(products.size());  // which must not move
   std::vector<nereid_group_item> items;
   for (const PackedProduct& p : products)
-    items.push_back(calls.emplace_back(p.a, p.b, p.c, p.options).item);
+    items.push_back(parts[items.size()].fill(p.a, p.b, p.c, p.options));
   check(nereid_gemm_grouped(handle_of(context), items.data(), static_cast<int32_t>(items.size()),
                             threads));
 }

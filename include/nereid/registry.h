@@ -37,7 +37,8 @@ inline AttributeInfo attribute_info(int32_t op, int32_t index) {
   AttributeInfo info{a.name, a.meaning, {}, a.number};
   const std::string values = a.values;
   for (size_t begin = 0; a.is_choice && begin <= values.size();) {
-    const size_t end = std::min(values.find('|', begin), values.size());
+    size_t end = values.find('|', begin);
+    if (end == std::string::npos) end = values.size();
     info.values.push_back(values.substr(begin, end - begin));
     begin = end + 1;
   }

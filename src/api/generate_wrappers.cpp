@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// src/api/generate_wrappers.cpp: writes nereid/ops.h, one function an operator, from the catalogue.
+// src/api/generate_wrappers.cpp: writes nereid/ops.h, one function an operator, from the catalogue,
+// and nereid/choices.h.
 //
 // Operands that every variant has are parameters, in the order of the signature; the others are
 // fields of the options, beside the attributes. Runs on the build host (or in an emulator).
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <set>
 
+#include "api/generate_choices.h"
 #include "ops/op.h"
 
 namespace nrd {
@@ -20,14 +21,16 @@ constexpr std::string_view kHead = R"(// SPDX-License-Identifier: MIT
 //
 // Each comment gives the formula and the shapes: inputs -> outputs. Operands are f32, f16 or bf16
 // unless they say :class (fp8: f8e4m3 f8e5m2; int8: i8 u8; number: all but f64; a word: itself),
-// with any strides, aligned to their element size, all on one device. Further leading axes in front of the named
-// ones are outer loops and broadcast. Outputs must not overlap anything, but where "in place" is
-// said may be exactly an input. Arithmetic is f32, rounded once at the store; the same call gives
-// the same bits for any number of threads. Errors: ShapeMismatchError, UnsupportedDtypeError and
-// KernelError, each with operator, argument, what came and what is allowed. Thread safe.
+// with any strides, aligned to their element size, all on one device. Further leading axes in front
+// of the named ones are outer loops and broadcast. Outputs must not overlap anything, but where "in
+// place" is said may be exactly an input. Arithmetic is f32, rounded once at the store; the same
+// call gives the same bits for any number of threads. Errors: ShapeMismatchError,
+// UnsupportedDtypeError and KernelError, each with operator, argument, what came and what is
+// allowed. Thread safe.
 #pragma once
 
 #include "nereid/call.h"
+#include "nereid/choices.h"
 
 namespace nereid {
 )";
@@ -59,16 +62,6 @@ std::vector<Parameter> parameters(const Op& op) {
       if (at < 0 || s.operands[static_cast<size_t>(at)].optional) p.required = false;
     }
   return list;
-}
-
-std::string pascal_case(std::string_view name) {
-  std::string text;
-  bool upper = true;
-  for (char c : name) {
-    if (c != '_') text += upper ? static_cast<char>(std::toupper(c)) : c;
-    upper = c == '_';
-  }
-  return text;
 }
 
 std::string join(const std::vector<std::string>& words, std::string_view between) {
@@ -115,8 +108,8 @@ std::string options_struct(const Op& op, const std::vector<Parameter>& list) {
   for (const NumberAttribute& n : op.numbers)
     text += fmt::format("  double {} = {};  // {}\n", n.name, n.value, n.meaning);
   for (const ChoiceAttribute& c : op.choices)
-    text += fmt::format("  // {}\n  // {}\n  const char* {} = \"{}\";\n", c.meaning,
-                        join(c.values, " | "), c.name, c.values.front());
+    text += fmt::format("  // {}\n  // {}\n  Choice<{}> {} = {};\n", c.meaning,
+                        join(c.values, " | "), choice_type(op, c), c.name, choice_value(op, c, 0));
   for (const Parameter& p : list)
     if (!p.required)
       text += fmt::format("  TensorView {} = {{}};  // {}\n", p.name,
@@ -199,19 +192,25 @@ std::string wrapper(const Op& op) {
 }  // namespace
 }  // namespace nrd
 
+namespace {
+
+bool write(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (file.flush()) return true;
+  std::fprintf(stderr, "nereid_generate_wrappers: cannot write %s\n", path.c_str());
+  return false;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: nereid_generate_wrappers OUTPUT.h\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: nereid_generate_wrappers OPS.h CHOICES.h\n");
     return 2;
   }
   std::string text(nrd::kHead);
   for (const nrd::Op& op : nrd::catalogue()) text += nrd::wrapper(op);
   text += nrd::kTail;
-  std::ofstream file(argv[1], std::ios::binary);
-  file << text;
-  if (!file.flush()) {
-    std::fprintf(stderr, "nereid_generate_wrappers: cannot write %s\n", argv[1]);
-    return 1;
-  }
-  return 0;
+  return write(argv[1], text) && write(argv[2], nrd::choices_header()) ? 0 : 1;
 }
