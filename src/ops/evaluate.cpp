@@ -173,7 +173,10 @@ void Evaluation::set_strides(Operand& operand, const Desc& desc, const OperandSp
       if (outer_axes[o] == axis)
         operand.outer_strides[static_cast<size_t>(lead) + o] = strides[extra + d] * bytes;
     if (cut_ < 0 || axis != desc.signature().core[0]) continue;
-    operand.cut_stride = strides[extra + d] * bytes;
+    // What is read has a contiguous core; the stride of an axis of size 1 says nothing.
+    operand.cut_stride = bytes;
+    for (int inner = d + 1; inner < named; inner++)
+      operand.cut_stride *= operand.sizes[extra + inner];
     // The cut needs the axis outermost in the core, else a cut instance would be strided.
     if (core_rank != named - d) cut_ = -1;
   }
