@@ -10,6 +10,7 @@
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import json
 import os
 import pathlib
@@ -85,7 +86,7 @@ class Batch:
 def written_batches(args, choice):
     listing = written()
     if args.only:
-        listing = [f for f in listing if f[0] == args.only]
+        listing = [f for f in listing if fnmatch.fnmatch(f[0], args.only)]
     elif args.written < len(listing):
         listing = choice.sample(listing, args.written)
     builds = [args.build] if args.build else installed(BUILDS)[:args.builds]
@@ -99,8 +100,8 @@ def generated_batches(args, choice):
     builds = installed(BUILDS)
     seeds = range(args.seed, args.seed + (args.generated + BATCH - 1) // BATCH)
     if args.only:  # kind_seed_number
-        seed, number = args.only.split("_")[-2:]
-        seeds = [int(seed)] if seed.isdigit() and number.isdigit() else []
+        known = re.search(r"_(\d+)_\d+$", args.only)
+        seeds = [int(known[1])] if known else []
     for i, seed in enumerate(seeds):
         count = BATCH if args.only else min(BATCH, args.generated - i * BATCH)
         source, listing = generate.generate(seed, count)
@@ -171,6 +172,12 @@ class Report:
             total = sum(c for word, c in counts.items() if word != "inferred")
             rest = ", ".join(f"{word} {c}" for word, c in counts.most_common() if word != "inferred" and c)
             lines.append(f"  {kind:10} {total:6d}: inferred and right {counts['inferred']}; {rest}")
+        usual = [row["name"] for row in self.rows if row["name"].startswith("usual_")]
+        refused = [row["name"] for row in self.rows if row["name"] in usual
+                   and row["attempts"][0]["outcome"] in ("refused", "idle")]
+        if usual:
+            lines.append(f"of the most usual shapes of code, {len(refused)} of {len(usual)} are refused "
+                         f"without a signature: {' '.join(refused) or 'none'}")
         return "\n".join(lines)
 
 
@@ -185,7 +192,7 @@ def arguments():
     parser.add_argument("--build", help="the one to use, such as 'gcc -O1'")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=30, help="seconds of a function")
-    parser.add_argument("--only")
+    parser.add_argument("--only", help="a function, or written ones by a pattern: 'pre_*'")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--most-faults", type=int, default=40, help="how many are printed")
     args = parser.parse_args()

@@ -183,9 +183,19 @@ void make_misfit(const OpSignature& s, Random& r, Case& c) {
     int64_t& size = o.sizes[o.leading + a];
     if (count < 2 || size < 3) continue;
     size--;
-    c.misfit = static_cast<int>(i);
+    c.misfit = s.operands[i].name + " is smaller than the signature says";
     return;
   }
+}
+
+// An integer attribute that is no integer, or none of its parameter's type.
+void make_odd_integer(const CFunction& f, const OpSignature& s, Random& r, Case& c) {
+  const std::string& name =
+      s.ints[static_cast<size_t>(r.below(static_cast<int64_t>(s.ints.size())))];
+  const CParam* p = parameter_of(f, name);
+  if (!p) return;
+  c.odd_integers[name] = p->bytes == 4 && r.chance(50) ? 4294967299.0 : r.chance(50) ? 2.5 : NAN;
+  c.misfit = name + " is no such integer";
 }
 
 std::string text_of(const OpSignature& s, const Case& c) {
@@ -202,9 +212,9 @@ std::string text_of(const OpSignature& s, const Case& c) {
     out << ']';
     if (o.owner >= 0) out << "=" << s.operands[static_cast<size_t>(o.owner)].name;
     if (o.shift) out << "+" << o.shift;
-    if (c.misfit == static_cast<int>(i)) out << "(too small)";
   }
   out << " data=" << kData[static_cast<int>(c.data)] << (c.wild ? ",wild" : "");
+  if (!c.misfit.empty()) out << " (" << c.misfit << ")";
   return out.str();
 }
 
@@ -277,6 +287,7 @@ Case make_case(const CFunction& f, const OpSignature& s, uint64_t seed) {
   if (!c.possible) return c;
   if (r.chance(20)) share_memory(s, r, c);
   if (r.chance(6)) make_misfit(s, r, c);
+  if (c.misfit.empty() && !s.ints.empty() && r.chance(6)) make_odd_integer(f, s, r, c);
   std::vector<int64_t> extra(c.operands.size());
   for (const OperandCase& o : c.operands)
     if (o.owner >= 0) extra[static_cast<size_t>(o.owner)] = o.shift;

@@ -38,9 +38,10 @@ struct Case {
   std::vector<int64_t> leading;
   std::vector<OperandCase> operands;  // as the signature has them
   Data data = Data::kSmooth;
-  int64_t limit = 4;  // of integers that may be indices
-  bool wild = false;  // integers of any value
-  int misfit = -1;    // an operand that is one shorter than the signature says
+  int64_t limit = 4;   // of integers that may be indices
+  bool wild = false;   // integers of any value
+  std::string misfit;  // why the call must be refused; empty: it need not be
+  std::map<std::string, double> odd_integers;  // attributes that are no such integers
   const char* backend = "cpu";
   int threads = 1;
   std::string text;  // for reports

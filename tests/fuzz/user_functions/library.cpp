@@ -45,8 +45,8 @@ class Caller {
     if (status != NEREID_OK) {
       say(state.message, nereid_last_error()->message);
       state.call = Call::kRefused;
-    } else if (c.misfit >= 0) {
-      say(state.finding, "accepted an operand that is smaller than the signature says; " + c.text);
+    } else if (!c.misfit.empty()) {
+      say(state.finding, "accepted though " + c.misfit + "; " + c.text);
       state.verdict = Verdict::kWrong;
     } else {
       state.call = Call::kAccepted;
@@ -69,7 +69,10 @@ class Caller {
     for (const auto& [name, value] : c.numbers)
       attributes.push_back({name.c_str(), nullptr, value});
     for (const std::string& name : signature_.ints)
-      attributes.push_back({name.c_str(), nullptr, static_cast<double>(c.values.at(name))});
+      attributes.push_back({name.c_str(), nullptr,
+                            c.odd_integers.contains(name)
+                                ? c.odd_integers.at(name)
+                                : static_cast<double>(c.values.at(name))});
     nereid_call call{};
     call.struct_size = sizeof call;
     call.threads = c.threads;

@@ -179,11 +179,10 @@ std::vector<std::string> plausible_signatures(const CFunction& f) {
       if (p.kind == CParam::kPointer)
         (p.is_const ? inputs : outputs) += p.name + "[" + (p.is_const ? in : out) + "] ";
     if (f.result.kind != CParam::kVoid) outputs += "result[] ";
-    for (size_t i = 0; i < integers.size(); i++)
-      if (i < core || !attributes)
-        clause += (i ? "," : "") + integers[i];
-      else
-        rest += (rest.empty() ? " ; int " : ",") + integers[i] + "=1";
+    for (size_t i = 0; i < integers.size(); i++) {
+      clause += (i ? "," : "") + integers[i];
+      if (i >= core && attributes) rest += (rest.empty() ? " ; int " : ",") + integers[i] + "=1";
+    }
     found.push_back(inputs + "-> " + outputs + clause + rest);
   };
   if (f.is_map()) return {};
