@@ -201,7 +201,7 @@ void make_odd_integer(const CFunction& f, const OpSignature& s, Random& r, Case&
 std::string text_of(const OpSignature& s, const Case& c) {
   static constexpr const char* kData[] = {"smooth", "positive", "whole", "special"};
   std::ostringstream out;
-  out << c.backend << " threads=" << c.threads;
+  out << c.backend << (c.planned ? " planned" : "") << " threads=" << c.threads;
   for (const auto& [name, value] : c.values) out << ' ' << name << '=' << value;
   for (const auto& [name, value] : c.numbers) out << ' ' << name << '=' << value;
   for (size_t i = 0; i < c.operands.size(); i++) {
@@ -279,6 +279,7 @@ Case make_case(const CFunction& f, const OpSignature& s, uint64_t seed) {
   c.limit = r.chance(50) ? std::min<int64_t>(smallest, 250) : r.between(2, 5);
   c.backend = r.chance(60) ? "cpu" : "scalar";
   c.threads = static_cast<int>(r.between(1, 3));
+  c.planned = r.chance(25);
   const nereid_dtype wanted = r.pick(kUniform);
   const bool plain = r.chance(40);
   for (const OperandSpec& spec : s.operands) add_operand(f, spec, wanted, plain, r, c);

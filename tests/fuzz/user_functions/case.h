@@ -44,7 +44,8 @@ struct Case {
   std::map<std::string, double> odd_integers;  // attributes that are no such integers
   const char* backend = "cpu";
   int threads = 1;
-  std::string text;  // for reports
+  bool planned = false;  // prepared, and run twice from the same state with a workspace of its own
+  std::string text;      // for reports
 
   int64_t instances() const;
 };

@@ -123,12 +123,12 @@ void find_fault(const Attempt& attempt, const Shared& shared, const Ending& libr
     if (state.verdict == Verdict::kWrong) return fault("wrong", state.finding, i);
     const bool crashed = state.call == Call::kRunning && !library.well();
     if (state.verdict == Verdict::kUndefined && !crashed) return fault("outside", state.finding, i);
-    if (crashed)
-      return fault(library.timed_out ? "hang" : "crash",
-                   library.timed_out   ? "no answer"
-                   : library.code == 3 ? shared.trouble
-                                       : strsignal(library.signal),
-                   i);
+    if (crashed) {
+      const std::string end = library.timed_out   ? "no answer"
+                              : library.code == 3 ? shared.trouble
+                                                  : strsignal(library.signal);
+      return fault(library.timed_out ? "hang" : "crash", end + "; " + state.message, i);
+    }
   }
 }
 

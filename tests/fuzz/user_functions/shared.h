@@ -26,13 +26,12 @@ struct CaseState {
   Verdict verdict;
   bool empty;         // nothing to compute
   size_t output_at;   // the outputs' regions, one after the other
-  char message[480];  // a refusal's
+  char message[480];  // a refusal's; what was called, while it runs
   char finding[480];  // what is wrong
 };
 
 struct Shared {
   Stage stage;
-  int running;  // the case in kCalling
   bool registered, proved, compiled;
   char signature[2000], reason[2000];
   char trouble[480];  // what went wrong with the judging itself, or with registering
