@@ -2,7 +2,7 @@
 # tests/fuzz/user_functions/campaign.py: users' functions, written and generated, as operators.
 #
 #   campaign.py JUDGE [--written 380] [--generated 20000] [--seed N] [--cases 24] [--jobs 2]
-#               [--json FILE] [--only NAME] [--build 'gcc -O1']
+#               [--kinds usual,plain] [--only NAME] [--build 'gcc -O1'] [--json FILE]
 #
 # Every function is right or refused: JUDGE (main.cpp says how it judges) answers for each. Printed
 # are the outcomes, the share that is refused by reason and by kind, and each fault with the command
@@ -83,11 +83,20 @@ class Batch:
         return f"{again} --only {name} --build '{self.build}'"
 
 
-def written_batches(args, choice):
-    listing = written()
+def kind_of(name):
+    generated = re.match(r"(.*)_\d+_\d+$", name)
+    return generated[1] if generated else name.split("_")[0]
+
+
+def wanted(args, listing):
     if args.only:
-        listing = [f for f in listing if fnmatch.fnmatch(f[0], args.only)]
-    elif args.written < len(listing):
+        return [f for f in listing if fnmatch.fnmatch(f[0], args.only)]
+    return [f for f in listing if not args.kinds or kind_of(f[0]) in args.kinds.split(",")]
+
+
+def written_batches(args, choice):
+    listing = wanted(args, written())
+    if args.written < len(listing):
         listing = choice.sample(listing, args.written)
     builds = [args.build] if args.build else installed(BUILDS)[:args.builds]
     count = len(listing)
@@ -106,7 +115,7 @@ def generated_batches(args, choice):
         count = BATCH if args.only else min(BATCH, args.generated - i * BATCH)
         source, listing = generate.generate(seed, count)
         build = args.build or random.Random(seed).choice(builds)
-        listing = [f for f in listing if not args.only or f[0] == args.only]
+        listing = wanted(args, listing)
         if listing:
             yield Batch(f"generated{seed}", build, listing, source)
 
@@ -150,9 +159,8 @@ class Report:
         if words[0] in ("refused", "idle"):
             self.reasons[plain_reason(attempts[0]["detail"])] += 1
         self.outcomes[word] += 1
-        kind = re.split(r"_\d+_\d+$", name)[0] if re.search(r"_\d+_\d+$", name) else name.split("_")[0]
-        self.kinds[kind][word] += 1
-        self.kinds[kind]["inferred"] += words[0] == "right"
+        self.kinds[kind_of(name)][word] += 1
+        self.kinds[kind_of(name)]["inferred"] += words[0] == "right"
         for a in attempts:
             self.calls += a.get("accepted", 0)
             for reason, count in a.get("call_reasons", {}).items():
@@ -193,6 +201,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=30, help="seconds of a function")
     parser.add_argument("--only", help="a function, or written ones by a pattern: 'pre_*'")
+    parser.add_argument("--kinds", help="those alone: usual,extent,plain")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--most-faults", type=int, default=40, help="how many are printed")
     args = parser.parse_args()

@@ -214,12 +214,13 @@ void print(const CFunction& f, const Outcome& o, double seconds) {
   std::fflush(stdout);
 }
 
-void judge_function(const CFunction& f, const void* address, Shared& shared,
+void judge_function(const CFunction& f, void* library, const void* address, Shared& shared,
                     const Options& options) {
   std::vector<std::string> signatures{""};
   for (size_t i = 0; i < signatures.size(); i++) {
     const auto start = std::chrono::steady_clock::now();
-    const Attempt attempt{&f, address, signatures[i], options.seed, options.cases, options.single};
+    const Attempt attempt{&f,           library,       address,       signatures[i],
+                          options.seed, options.cases, options.single};
     const Outcome outcome = attempt_once(attempt, shared, options);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     print(f, outcome, took.count());
@@ -242,7 +243,7 @@ int run(const Options& options) {
     if (!options.only.empty() && options.only != f.name) continue;
     const void* address = dlsym(library, f.name.c_str());
     if (!address) return std::fprintf(stderr, "%s\n", dlerror()), 2;
-    judge_function(f, address, shared, options);
+    judge_function(f, library, address, shared, options);
   }
   return 0;
 }

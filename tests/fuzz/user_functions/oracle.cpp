@@ -3,8 +3,9 @@
 //
 // The function runs on contiguous copies of exactly the sizes that the call had, between guard
 // pages: once ending at one, once beginning at one. What vector code may differ by is measured, not
-// assumed: the function runs with every direction of rounding, and on inputs that differ in their
-// last bit. A result is right within some times the spread of those runs.
+// assumed: the function runs with every direction of rounding, on inputs that differ in their last
+// bit, and with results of expf and the like that do. A result is right within some times the
+// spread of those runs.
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -16,6 +17,7 @@
 
 #include "case.h"
 #include "guarded.h"
+#include "nudge.h"
 #include "shared.h"
 
 namespace judge {
@@ -56,7 +58,7 @@ void set_timer(int seconds) {
 struct Run {
   int rounding;
   bool at_begin;
-  uint64_t nudge;  // a seed; 0: the inputs as they are
+  uint64_t nudge;  // a seed; 0: inputs and functions of mathematics as they are
 };
 constexpr Run kRuns[] = {{FE_TONEAREST, false, 0},  {FE_TONEAREST, true, 0},
                          {FE_UPWARD, false, 0},     {FE_DOWNWARD, false, 0},
@@ -140,6 +142,7 @@ class Oracle {
     const Run& run = kRuns[number];
     for (int64_t instance = 0; instance < c_.instances(); instance++) {
       pack(run, instance);
+      nudge_mathematics(run.nudge);
       std::fesetround(run.rounding);
       const double value = call();
       std::fesetround(FE_TONEAREST);
@@ -181,7 +184,7 @@ class Oracle {
       for (int64_t e = 0; e < count; e++) {
         const int64_t at = e < o.core_count() ? core_offset(o, e) : e;
         double value = load(o.dtype, base + at * static_cast<int64_t>(from));
-        if (run.nudge && is_real(o.dtype))
+        if (run.nudge && is_real(o.dtype) && smooth_)
           value *=
               1 + (random.chance(50) ? 1 : -1) * (element(i) == NEREID_F64 ? 0x1p-52 : 0x1p-23);
         store(element(i), value, places_[i] + static_cast<size_t>(e) * size);
@@ -250,6 +253,7 @@ class Oracle {
   const OpSignature& s_;
   const Case& c_;
   const std::vector<Guarded>* buffers_;
+  const bool smooth_ = c_.data == Data::kSmooth || c_.data == Data::kPositive;
   std::vector<std::vector<char>> before_;
   std::vector<std::vector<Range>> ranges_;
   std::vector<char*> places_;
@@ -307,13 +311,12 @@ std::string compare(const Oracle& oracle, const OpSignature& s, const Case& c, c
 }
 
 // All runs of a case; the number of the one that was caught.
-size_t run_until_caught(Oracle& oracle, const Case& c) {
-  static size_t run, runs;
+size_t run_until_caught(Oracle& oracle) {
+  static size_t run;
   landed_with = 0;
-  runs = c.data == Data::kWhole || c.data == Data::kSpecial ? 5 : std::size(kRuns);
   set_timer(kSecondsOfACase);
   if (sigsetjmp(landing, 1) == 0)
-    for (run = 0; run < runs; run++) oracle.evaluate_run(run);
+    for (run = 0; run < std::size(kRuns); run++) oracle.evaluate_run(run);
   set_timer(0);
   std::fesetround(FE_TONEAREST);
   return run;
@@ -323,7 +326,7 @@ void judge_case(const Attempt& attempt, const OpSignature& s, int number, Shared
   CaseState& state = shared.cases[number];
   const Case c = make_case(*attempt.function, s, case_seed(attempt, number));
   Oracle oracle(attempt, s, c);
-  const size_t run = run_until_caught(oracle, c);
+  const size_t run = run_until_caught(oracle);
   if (landed_with && run < kPlainRuns) {
     state.verdict = landed_with == SIGVTALRM ? Verdict::kEndless : Verdict::kUndefined;
     say(state.finding,
@@ -340,6 +343,7 @@ void judge_case(const Attempt& attempt, const OpSignature& s, int number, Shared
 
 void judge_calls(const Attempt& attempt, Shared& shared) {
   catch_signals();
+  redirect_mathematics(attempt.library);
   const OpSignature signature = parse_op_signature(shared.signature);
   for (int i = 0; i < attempt.cases; i++) {
     const CaseState& state = shared.cases[i];

@@ -49,6 +49,7 @@ void say(char (&to)[N], const std::string& text) {
 
 struct Attempt {
   const CFunction* function = nullptr;
+  void* library = nullptr;  // of dlopen
   const void* address = nullptr;
   std::string given;  // the operator's signature; empty: inferred
   uint64_t seed = 0;
