@@ -67,12 +67,14 @@ struct BoundCall {
 };
 Expected<BoundCall> bind_call(const Call& call);
 
-// What check_pointers() cannot see: index operands whose values must be rows of a table, which is
-// the input whose first axis no output has (vocab of embedding, table of rope_with_pos).
+// What check_pointers() cannot see: values that lead to indices. Of the catalogue, index operands
+// must be rows of a table, which is the input whose first axis no output has (vocab of embedding,
+// table of rope_with_pos); of a user's function, bind() found the values (Desc::value_checks).
 struct IndexCheck {
   size_t operand = 0;
-  int64_t limit = 0;
-  int64_t contiguous = -1;  // elements that lie side by side; -1: they do not
+  DType dtype = DType::kI32;
+  double low = 0, high = 0;  // both allowed
+  int64_t contiguous = -1;   // elements that lie side by side; -1: they do not
 };
 std::vector<IndexCheck> index_checks(const Desc& desc);
 // True is certain; after false, check_indices() has the last word, and the words.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/api/indices.cpp: index operands must point into the table they index.
+// src/api/indices.cpp: values that lead to indices must point into what they index.
 #include "api/call.h"
+#include "base/convert.h"
 
 namespace nrd {
 namespace {
@@ -24,10 +25,11 @@ int indexed_axis(const Signature& s) {
   return -1;
 }
 
-// Calls visit(value, offset) for each element of a strided i32 view until it returns false.
+// Calls visit(value, index) for each element of a strided view until it returns false.
 template <class Visit>
-void for_each(const OperandDesc& operand, const int32_t* data, Visit&& visit) {
+void for_each(const OperandDesc& operand, const void* data, Visit&& visit) {
   const int rank = operand.sizes.size();
+  const size_t bytes = byte_size(operand.dtype);
   int64_t count = 1;
   for (int64_t size : operand.sizes) count *= size;
   for (int64_t i = 0; i < count; i++) {
@@ -36,7 +38,10 @@ void for_each(const OperandDesc& operand, const int32_t* data, Visit&& visit) {
       offset += rest % operand.sizes[d] * operand.strides[d];
       rest /= operand.sizes[d];
     }
-    if (!visit(data[offset], i)) return;
+    const char* at = static_cast<const char*>(data) + offset * static_cast<int64_t>(bytes);
+    double value = 0;
+    convert(at, operand.dtype, &value, DType::kF64, 1);
+    if (!visit(value, i)) return;
   }
 }
 
@@ -46,51 +51,84 @@ int64_t contiguous_count(const OperandDesc& operand) {
   return view.is_contiguous() ? view.count() : -1;
 }
 
+IndexCheck make_check(const Desc& desc, size_t operand, double low, double high) {
+  const OperandDesc& o = desc.operands[operand];
+  return {operand, o.dtype, low, high, contiguous_count(o)};
+}
+
+// No early end: the loop over good values is the one to be fast.
+template <class T>
+bool all_within(const void* data, int64_t count, T low, T high) {
+  const T* values = static_cast<const T*>(data);
+  bool wrong = false;
+  for (int64_t i = 0; i < count; i++) wrong |= !(values[i] >= low && values[i] <= high);
+  return !wrong;
+}
+
+bool passes(const IndexCheck& c, const void* data) {
+  if (c.contiguous < 0) return false;
+  switch (c.dtype) {
+    case DType::kI32:
+      return all_within(data, c.contiguous, static_cast<int32_t>(c.low),
+                        static_cast<int32_t>(c.high));
+    case DType::kU8:
+      return all_within(data, c.contiguous, static_cast<uint8_t>(c.low),
+                        static_cast<uint8_t>(c.high));
+    case DType::kI8:
+      return all_within(data, c.contiguous, static_cast<int8_t>(c.low),
+                        static_cast<int8_t>(c.high));
+    case DType::kF32:
+      return all_within(data, c.contiguous, static_cast<float>(c.low), static_cast<float>(c.high));
+    default: return false;
+  }
+}
+
+std::string allowed_text(const IndexCheck& c) {
+  if (c.high < c.low) return "nothing: the table is empty";
+  return fmt::format("{:.9g} to {:.9g}", c.low, c.high);
+}
+
 }  // namespace
 
 std::vector<IndexCheck> index_checks(const Desc& desc) {
   const Signature& s = desc.signature();
   std::vector<IndexCheck> checks;
-  const int axis = indexed_axis(s);
-  if (axis < 0 || desc.device.kind != DeviceKind::kCpu) return checks;
+  if (desc.device.kind != DeviceKind::kCpu) return checks;
+  for (const ValueCheck& v : desc.value_checks)
+    checks.push_back(make_check(desc, v.operand, v.low, v.high));
+  const int axis = desc.op->group == "user" ? -1 : indexed_axis(s);
+  if (axis < 0) return checks;
   for (size_t i = 0; i < static_cast<size_t>(s.inputs); i++)
     if (desc.operands[i].present && s.operands[i].dtypes == DTypeClass::kI32 &&
         !has_axis(s.operands[i], axis))
       checks.push_back(
-          {i, desc.axes[static_cast<size_t>(axis)], contiguous_count(desc.operands[i])});
+          make_check(desc, i, 0, static_cast<double>(desc.axes[static_cast<size_t>(axis)]) - 1));
   return checks;
 }
 
 bool indices_pass(std::span<const IndexCheck> checks, void* const* pointers) {
-  bool wrong = false;  // no early end: the loop over good indices is the one to be fast
-  for (const IndexCheck& check : checks) {
-    const auto* values = static_cast<const int32_t*>(pointers[check.operand]);
-    for (int64_t i = 0; i < check.contiguous; i++)
-      wrong |= values[i] < 0 || values[i] >= check.limit;
-    wrong |= check.contiguous < 0;
-  }
-  return !wrong;
+  bool all = true;
+  for (const IndexCheck& check : checks) all = all && passes(check, pointers[check.operand]);
+  return all;
 }
 
 Expected<void> check_indices(const Desc& desc, std::span<const IndexCheck> checks,
                              void* const* pointers) {
   for (const IndexCheck& check : checks) {
-    const auto* data = static_cast<const int32_t*>(pointers[check.operand]);
     int64_t bad_index = -1;
-    int32_t bad_value = 0;
-    for_each(desc.operands[check.operand], data, [&](int32_t value, int64_t index) {
-      if (value >= 0 && value < check.limit) return true;
-      bad_value = value;
-      bad_index = index;
-      return false;
-    });
+    double bad_value = 0;
+    for_each(desc.operands[check.operand], pointers[check.operand],
+             [&](double value, int64_t index) {
+               if (value >= check.low && value <= check.high) return true;
+               bad_value = value;
+               bad_index = index;
+               return false;
+             });
     if (bad_index >= 0)
       return make_error({ErrorCode::kInvalidArgument, desc.op->name,
                          desc.signature().operands[check.operand].name,
-                         fmt::format("{} at element {}", bad_value, bad_index),
-                         check.limit > 0 ? fmt::format("0 to {}", check.limit - 1)
-                                         : "nothing: the table is empty",
-                         ""});
+                         fmt::format("{:.9g} at element {}", bad_value, bad_index),
+                         allowed_text(check), ""});
   }
   return {};
 }

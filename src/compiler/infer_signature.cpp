@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/compiler/infer_signature.cpp: shapes by trying: which product of sizes is the extent?
+// src/compiler/infer_signature.cpp: shapes by trying: which formula gives the extents?
 #include "compiler/infer_signature.h"
 
 #include <fmt/format.h>
@@ -7,50 +7,37 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/fit_shape.h"
 #include "trace/extents.h"
 #include "trace/poly.h"
-#include "trace/sample.h"
 
 namespace nrd {
 namespace {
 
-// Distinct, even (pairs) and without common products, so that an extent names its sizes.
-constexpr int64_t kTrials[3][6] = {
-    {6, 10, 14, 22, 26, 34}, {8, 22, 34, 10, 38, 46}, {14, 26, 6, 58, 10, 62}};
-constexpr size_t kMostSizes = 6;
+constexpr size_t kMostIntegers = 6;
 
-struct Shape {
-  std::vector<size_t> sizes;  // indices among the size parameters, outermost first
-};
-
-int64_t product(const Shape& shape, const int64_t* values) {
-  int64_t p = 1;
-  for (size_t s : shape.sizes) p *= values[s];
-  return p;
-}
-
-// The subset of sizes (at most three of them) whose product is the extent in every trial.
-std::optional<Shape> fit(const std::vector<std::vector<int64_t>>& touched, size_t pointer,
-                         size_t sizes) {
-  for (unsigned mask = 0; mask < 1u << sizes; mask++) {
-    Shape shape;
-    for (size_t s = 0; s < sizes; s++)
-      if (mask >> s & 1u) shape.sizes.push_back(s);
-    bool all = shape.sizes.size() <= 3;
-    for (size_t t = 0; t < touched.size(); t++)
-      all = all && touched[t][pointer] == product(shape, kTrials[t]);
-    if (all) return shape;
+// Numbers that the trace divides integers by.
+std::vector<int64_t> divisors_of(const OpTrace& trace) {
+  std::vector<int64_t> list;
+  for (const Value& v : trace.values) {
+    const bool shift = v.op == TraceOp::kShr || v.op == TraceOp::kSar;
+    if (!shift && v.op != TraceOp::kDivFloor && v.op != TraceOp::kModFloor) continue;
+    const Value& by = trace[v.args[1]];
+    if (by.op != TraceOp::kConst) continue;
+    const auto number = static_cast<int64_t>(by.bits);
+    if (shift && number > 0 && number < 20) list.push_back(int64_t{1} << number);
+    if (!shift && number > 1) list.push_back(number);
   }
-  return std::nullopt;
+  return list;
 }
 
-// Elements of each pointer that are touched where i32 indices are small; -1: cannot be told.
-std::vector<int64_t> ends(const OpTrace& trace, std::span<const int64_t> sizes) {
+// Elements of each pointer that are touched where i32 indices lie in [0, rows); -1: cannot be told.
+std::vector<int64_t> ends(const OpTrace& trace, std::span<const int64_t> sizes, int64_t rows) {
   std::vector<LoadedRange> loaded;
   for (const TraceParam& p : trace.params)
     if (p.kind == TraceParamKind::kPointer) {
       loaded.emplace_back();
-      if (p.dtype == DType::kI32) loaded.back().integers = Range{0, kLoadedIntegers - 1};
+      if (p.dtype == DType::kI32) loaded.back().integers = Range{0, rows - 1};
     }
   std::vector<int64_t> list;
   for (const Extent& e : extents(trace, sizes, loaded))
@@ -58,42 +45,50 @@ std::vector<int64_t> ends(const OpTrace& trace, std::span<const int64_t> sizes) 
   return list;
 }
 
-// How far apart neighbours along a loop lie in an index, in the first trial's sizes.
-int64_t stride_of(const OpTrace& trace, const Value& access, const TraceLoop& loop) {
-  const Poly index = poly_of(trace, access.args[0]);
-  const auto linear = linear_in(trace, index, loop.iv);
-  if (!linear) return 0;
-  int64_t stride = 0;
-  for (const PolyTerm& term : linear->coefficient.terms()) {
-    int64_t value = term.coefficient;
-    for (ValueId atom : term.factors()) {
-      size_t rank = 0;
-      for (uint16_t p = 0; p < trace[atom].index; p++)
-        rank += trace.params[p].kind == TraceParamKind::kSize;
-      value *= trace[atom].op == TraceOp::kParam ? kTrials[0][rank] : 1;
-    }
-    stride += value;
+// What every pointer touches in every trial: [pointer][trial].
+std::vector<std::vector<int64_t>> touched(const OpTrace& trace, const Trials& trials,
+                                          int64_t rows) {
+  std::vector<std::vector<int64_t>> list;
+  for (const std::vector<int64_t>& sizes : trials.values) {
+    const std::vector<int64_t> now = ends(trace, sizes, rows);
+    list.resize(now.size());
+    for (size_t i = 0; i < now.size(); i++) list[i].push_back(now[i]);
   }
-  return stride;
+  return list;
 }
 
-// Orders the sizes of a matrix by the strides of the loops that run over them.
+// Orders the sizes of a matrix: what a counter is multiplied by lies further in. (i*cols + j)
 void order(const OpTrace& trace, uint16_t param, const std::vector<uint16_t>& size_params,
-           Shape& shape) {
+           const Trials& trials, Shape& shape) {
   if (shape.sizes.size() < 2) return;
-  std::vector<int64_t> stride(size_params.size(), 0);
+  std::vector<int64_t> multiplied(size_params.size(), 0);
   for (const Value& v : trace.values) {
     if ((v.op != TraceOp::kLoad && v.op != TraceOp::kStore) || v.index != param) continue;
-    for (const TraceLoop& loop : trace.loops) {
-      const Value& extent = trace[loop.extent];
-      if (extent.op != TraceOp::kParam) continue;
-      for (size_t s = 0; s < size_params.size(); s++)
-        if (size_params[s] == extent.index)
-          stride[s] = std::max(stride[s], stride_of(trace, v, loop));
-    }
+    const Poly index = poly_of(trace, v.args[0]);
+    for (const PolyTerm& term : index.terms())
+      for (const ValueId atom : term.factors())
+        for (size_t s = 0; s < size_params.size() && term.degree > 1; s++)
+          multiplied[s] += trace[atom].op == TraceOp::kParam && trace[atom].index == size_params[s];
   }
   std::stable_sort(shape.sizes.begin(), shape.sizes.end(),
-                   [&](size_t a, size_t b) { return stride[a] > stride[b]; });
+                   [&](size_t a, size_t b) { return multiplied[a] < multiplied[b]; });
+  shape.axes.clear();
+  for (const size_t s : shape.sizes) shape.axes.push_back(trials.names[s]);
+}
+
+// A table whose rows an index chooses: [rows], or [rows, cols] where one more row is `cols` more
+// elements.
+Shape fit_rows(const Trials& trials, const std::vector<int64_t>& few,
+               const std::vector<int64_t>& more, std::string rows) {
+  Shape shape{{std::move(rows)}, {}};
+  std::vector<int64_t> row;
+  for (size_t k = 0; k < few.size(); k++) {
+    if (few[k] < 1 || more[k] != 2 * few[k]) return shape;
+    row.push_back(few[k]);
+  }
+  if (std::optional<Shape> one = fit_shape(trials, row))
+    shape.axes.insert(shape.axes.end(), one->axes.begin(), one->axes.end());
+  return shape;
 }
 
 // Whether one instance may be cut along its only size: nothing but indices depends on where an
@@ -125,39 +120,45 @@ std::string_view class_suffix(DType element) {
 }
 
 Expected<std::string> infer_signature(const OpTrace& trace) {
-  std::vector<uint16_t> size_params, pointers;
+  std::vector<uint16_t> integers, pointers;
+  std::vector<std::string> names;
   for (uint16_t p = 0; p < trace.params.size(); p++) {
-    if (trace.params[p].kind == TraceParamKind::kSize) size_params.push_back(p);
     if (trace.params[p].kind == TraceParamKind::kPointer) pointers.push_back(p);
+    if (trace.params[p].kind != TraceParamKind::kSize) continue;
+    integers.push_back(p);
+    names.push_back(trace.params[p].name);
   }
-  auto refuse = [&](std::string what, std::string got) -> Error {
+  if (integers.size() > kMostIntegers)
     return make_error(
         {.code = ErrorCode::kInvalidArgument,
          .op = trace.name,
-         .argument = std::move(what),
-         .got = std::move(got),
+         .argument = "signature",
+         .got = fmt::format("{} integers", integers.size()),
+         .allowed = fmt::format("at most {}", kMostIntegers),
          .hint = "give the operator's signature, such as \"x[n] -> out[n] ; core n\""});
-  };
-  if (size_params.size() > kMostSizes) return refuse("signature", "more than 6 sizes");
-  std::vector<std::vector<int64_t>> touched;
-  for (const auto& trial : kTrials)
-    touched.push_back(ends(trace, std::span(trial).first(size_params.size())));
-  std::string inputs, outputs;
+  const Trials trials = make_trials(names, divisors_of(trace));
+  const std::vector<std::vector<int64_t>> few = touched(trace, trials, 1),
+                                          more = touched(trace, trials, 2);
+  std::string inputs, outputs, tables;
   for (size_t i = 0; i < pointers.size(); i++) {
     const TraceParam& p = trace.params[pointers[i]];
-    std::optional<Shape> shape = fit(touched, i, size_params.size());
-    if (!shape) return refuse(p.name, "a shape that is no product of the sizes");
-    order(trace, pointers[i], size_params, *shape);
-    std::vector<std::string> axes;
-    for (size_t s : shape->sizes) axes.push_back(trace.params[size_params[s]].name);
+    std::optional<Shape> shape;
+    if (few[i] == more[i] && few[i].front() >= 0) {
+      shape = fit_shape(trials, few[i]);
+      if (shape) order(trace, pointers[i], integers, trials, *shape);
+    }
+    if (!shape) {  // any number of rows: what is touched is looked at when it is called
+      shape = fit_rows(trials, few[i], more[i], p.name + "_rows");
+      tables += (tables.empty() ? "" : ",") + p.name + "_rows";
+    }
     (p.written ? outputs : inputs) +=
-        fmt::format("{}[{}]{} ", p.name, fmt::join(axes, ","), class_suffix(p.dtype));
+        fmt::format("{}[{}]{} ", p.name, fmt::join(shape->axes, ","), class_suffix(p.dtype));
   }
-  if (outputs.empty()) return refuse("signature", "no output");
-  std::vector<std::string> core;
-  for (uint16_t p : size_params) core.push_back(trace.params[p].name);
-  return fmt::format("{}-> {}; core {}{}", inputs, outputs, fmt::join(core, ","),
-                     separable(trace) ? "*" : "");
+  std::string text = fmt::format("{}-> {}", inputs, outputs);
+  if (!names.empty())
+    text += fmt::format("; core {}{}", fmt::join(names, ","), separable(trace) ? "*" : "");
+  if (!tables.empty()) text += fmt::format("{}; any {}", names.empty() ? "" : " ", tables);
+  return text;
 }
 
 }  // namespace nrd

@@ -10,9 +10,10 @@
 
 namespace nrd {
 
-// The operator signature (ops/signature.h) of a trace: "x[n] y[n] -> out[n] ; core n*". Each
-// pointer's shape is a product of size parameters that the memory it touches equals; the error
-// says which has none and asks for a signature.
+// The operator signature (ops/signature.h) of a trace: "x[n] s[ceil(n/32)] -> out[n] ; core n".
+// Each pointer's shape is the simplest formula of the integers that holds what it touches; one for
+// which none was found has any length ("; any x_rows"). What a call touches is checked when it is
+// bound, whatever stands here.
 Expected<std::string> infer_signature(const OpTrace& trace);
 
 // What a signature says behind an operand whose elements are of this type in C: ":float_or_f64"

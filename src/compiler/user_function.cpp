@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "lift/call.h"
 #include "trace/bounded.h"
@@ -115,6 +116,13 @@ void store_double(void* base, DType dtype, int64_t i, double value) {
     static_cast<int8_t*>(base)[i] = static_cast<int8_t>(static_cast<int32_t>(value));
 }
 
+double load_double(const void* base, DType dtype, size_t i) {
+  if (is_float(dtype)) return static_cast<const double*>(base)[i];
+  if (dtype == DType::kI32) return static_cast<const int32_t*>(base)[i];
+  if (dtype == DType::kU8) return static_cast<const uint8_t*>(base)[i];
+  return static_cast<const int8_t*>(base)[i];
+}
+
 // The trace in double: the checker's reference. Floating operands are arrays of doubles.
 void evaluate_in_double(const void* context, const InstanceArgs& args) {
   const auto& user = *static_cast<const UserFunction*>(context);
@@ -131,12 +139,10 @@ void evaluate_in_double(const void* context, const InstanceArgs& args) {
     const size_t i = pointers.size();
     pointers.push_back(args.pointers[i]);
     if (!is_float(p.dtype) && !p.written) continue;
-    std::vector<Bounded>& wide =
-        memory.emplace_back(static_cast<size_t>(touched[i].end));
+    std::vector<Bounded>& wide = memory.emplace_back(static_cast<size_t>(touched[i].end));
     pointers[i] = wide.data();
-    if (p.read && is_float(p.dtype))
-      for (size_t e = 0; e < wide.size(); e++)
-        wide[e].value = static_cast<const double*>(args.pointers[i])[e];
+    for (size_t e = 0; e < wide.size(); e++)
+      wide[e].value = load_double(args.pointers[i], p.dtype, e);
   }
   interpret_bounded(user.trace, {pointers.data(), sizes.data(), args.numbers, args.types});
   size_t pointer = 0;
@@ -220,6 +226,21 @@ Expected<void> keep_trace(UserFunction& user, OpTrace trace) {
   }
   user.trace = with_operands_in_order(std::move(trace), user.operand_of_pointer);
   return {};
+}
+
+std::vector<IntegerParam> integer_params(const UserFunction& user) {
+  std::vector<IntegerParam> list;
+  std::vector<CParam> flat;
+  flatten(user.signature.params, flat);
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const CParam& p : flat) switch (p.kind) {
+      case CKind::kInt32: list.push_back({p.name, "int", -0x80000000LL, 0x7fffffffLL}); break;
+      case CKind::kUInt32: list.push_back({p.name, "unsigned", 0, 0xffffffffLL}); break;
+      case CKind::kInt64: list.push_back({p.name, "int64_t", -kMost - 1, kMost}); break;
+      case CKind::kUInt64: list.push_back({p.name, "size_t", 0, kMost}); break;
+      default: break;
+    }
+  return list;
 }
 
 Definition function_definition(const UserFunction& user) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lift/lift.h"
+#include "ops/contract.h"
 #include "ops/op.h"
 #include "trace/trace.h"
 
@@ -23,6 +24,7 @@ struct UserFunction {
   std::vector<std::string> numbers;        // names of the operator's number attributes
   std::vector<size_t> operand_of_pointer;  // the operand that each pointer of the C function is
   OpTrace trace;                           // with the operands' order; empty if not proved
+  Contract contract;                       // what a call must fulfil
   std::string reason;                      // why it runs as it is; empty where it does not
 };
 
@@ -32,6 +34,9 @@ Expected<void> describe_function(UserFunction& user);
 // Keeps a proved trace, its pointers in operand order. What is an input and what an output is then
 // known from what is written, const or not.
 Expected<void> keep_trace(UserFunction& user, OpTrace trace);
+
+// Its integers with the bounds of their C types. A map over values has one, of any length.
+std::vector<IntegerParam> integer_params(const UserFunction& user);
 
 // The function as it is; or its trace in double, the checker's reference.
 Definition function_definition(const UserFunction& user);

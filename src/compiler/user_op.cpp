@@ -10,12 +10,13 @@
 
 #include "base/log.h"
 #include "compiler/dump.h"
-#include "compiler/infer_signature.h"
 #include "compiler/parts.h"
 #include "compiler/prove_code.h"
 #include "compiler/user_function.h"
+#include "compiler/user_signature.h"
 #include "jit/code.h"
 #include "lift/prove.h"
+#include "trace/extents.h"
 
 namespace nrd {
 namespace {
@@ -66,61 +67,6 @@ Expected<void> check_name(const UserOpRequest& request) {
   return refuse(request, "name", "the name of an operator that exists", "", "choose another name");
 }
 
-// Lets every operand of a given signature that names no dtypes take those of its C type: an
-// operand is a word up to its bracket, in the order of the function's operands.
-std::string with_element_types(const std::string& text, const std::vector<DType>& elements) {
-  std::string out;
-  size_t operand = 0;
-  for (size_t i = 0; i < text.size(); i++) {
-    out += text[i];
-    if (text[i] == ';') return out + text.substr(i + 1);
-    if (text[i] != ']') continue;
-    const bool named = i + 1 < text.size() && text[i + 1] == ':';
-    if (operand < elements.size() && !named) out += class_suffix(elements[operand]);
-    operand++;
-  }
-  return out;
-}
-
-// A signature that does not fit the function would read and write other memory than it says.
-Expected<void> check_operands(const UserOpRequest& request, const UserFunction& user,
-                              const Signature& s, bool proved) {
-  const auto inputs = static_cast<size_t>(s.inputs);
-  // Unread code has only its consts to tell inputs by, and some people leave them out.
-  const bool inputs_fit =
-      proved ? inputs == user.inputs : inputs >= user.inputs && inputs < s.operands.size();
-  if (s.operands.size() != user.elements.size() || !inputs_fit || s.core.size() != user.sizes)
-    return refuse(request, "signature",
-                  fmt::format("'{}': {} inputs, {} outputs, {} core sizes", s.text, inputs,
-                              s.operands.size() - inputs, s.core.size()),
-                  fmt::format("{} inputs, {} outputs, {} core sizes, as the function has",
-                              user.inputs, user.elements.size() - user.inputs, user.sizes));
-  for (size_t i = 0; i < s.operands.size(); i++) {
-    const OperandSpec& spec = s.operands[i];
-    if (spec.optional)
-      return refuse(request, spec.name, "an optional operand", "operands that are always there");
-    if (!allows(spec.dtypes, user.elements[i]))
-      return refuse(request, spec.name, fmt::format("dtypes {}", allowed_words(spec.dtypes)),
-                    fmt::format("{}, which the function has there", word(user.elements[i])));
-  }
-  return {};
-}
-
-// The operator's signature: the given one completed, or one read off the trace.
-Expected<Signature> find_signature(const UserOpRequest& request, const UserFunction& user,
-                                   bool proved) {
-  std::string text = with_element_types(request.signature, user.elements);
-  if (text.empty()) {
-    Expected<std::string> inferred = infer_signature(user.trace);
-    if (!inferred) return inferred.error();
-    text = *inferred;
-  }
-  Expected<Signature> parsed = parse_signature(text);
-  if (!parsed) return refuse(request, "signature", parsed.error().got, "", parsed.error().hint);
-  NRD_TRY(check_operands(request, user, *parsed, proved));
-  return parsed;
-}
-
 // The sizes that `nereid bench` takes when none are given.
 std::string example_shape(const Signature& signature) {
   std::string text;
@@ -160,6 +106,16 @@ Expected<void> prove_vector_code(const OpTrace& trace) {
   return make_error(std::move(error));
 }
 
+// Whether sizes alone say what is touched.
+bool is_bounded(const OpTrace& trace) {
+  std::vector<int64_t> sizes;
+  for (const TraceParam& p : trace.params)
+    if (p.kind == TraceParamKind::kSize) sizes.push_back(16);
+  for (const Extent& e : extents(trace, sizes))
+    if (!e.is_bounded() || e.end > int64_t{1} << 30) return false;
+  return true;
+}
+
 Op make_op(const UserOpRequest& request, const Signature& signature, const UserFunction& user,
            const Proofs& proofs) {
   Op op;
@@ -168,14 +124,19 @@ Op make_op(const UserOpRequest& request, const Signature& signature, const UserF
   op.summary = request.library.empty() ? "a registered function" : "from " + request.library;
   for (const std::string& number : user.numbers)
     op.numbers.push_back({number, 1, "an argument of the function"});
+  for (const Axis& axis : signature.axes)
+    if (axis.attribute)
+      op.numbers.push_back({axis.name, static_cast<double>(axis.preset),
+                            "an integer of the function that is no size", true});
   Builds builds;
   builds.name = user.name;
   builds.scalar = function_definition(user);
-  const bool gathers = user.trace.op_class == OpClass::kGather;  // its table has no known length
-  builds.f64 = proofs.proved && !gathers ? reference_definition(user) : builds.scalar;
+  // Where data leads to indices, what is touched has no length that sizes give.
+  builds.f64 = proofs.proved && is_bounded(user.trace) ? reference_definition(user) : builds.scalar;
   builds.autovec.fill(builds.scalar);
   builds.trace = proofs.compiled ? &user.trace : nullptr;
   builds.no_trace = user.reason;
+  builds.contract = &user.contract;
   op.variants = {{.signature = signature.text, .builds = builds}};
   op.shape = example_shape(signature);
   if (!proofs.proved) return op;
@@ -250,9 +211,10 @@ Expected<UserOp> register_user_op(const UserOpRequest& request, const Prover& pr
                        .argument = "function",
                        .got = result.reason,
                        .hint = "give the operator's signature, and it runs as it is"});
-  Expected<Signature> signature = find_signature(request, *user, result.proved);
+  Expected<Signature> signature = user_signature(request, *user, result.proved);
   if (!signature) return signature.error();
   user->reason = result.reason;
+  user->contract = {integer_params(*user), result.proved ? &user->trace : nullptr};
   Expected<const Op*> op = add_op(make_op(request, *signature, *user, result));
   if (!op) return op.error();
   static_cast<void>(user.release());  // the operator points to it, and operators stay

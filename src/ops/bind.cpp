@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 #include "base/suggest.h"
+#include "ops/contract.h"
 #include "ops/desc.h"
+#include "ops/shape_binder.h"
 
 namespace nrd {
 namespace {
@@ -32,16 +35,22 @@ std::string value_text(const AttributeValue& value) {
 }
 
 Expected<double> number_value(const Op& op, const NumberAttribute& n, const AttributeValue& value) {
-  if (const double* number = std::get_if<double>(&value)) return *number;
-  const std::string& word = std::get<std::string>(value);
   double parsed = 0;
-  auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), parsed);
-  if (ec == std::errc() && end == word.data() + word.size()) return parsed;
+  bool good = true;
+  if (const double* number = std::get_if<double>(&value)) {
+    parsed = *number;
+  } else {
+    const std::string& word = std::get<std::string>(value);
+    const auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), parsed);
+    good = ec == std::errc() && end == word.data() + word.size();
+  }
+  if (good && n.integer) good = std::trunc(parsed) == parsed && std::fabs(parsed) <= 0x1p53;
+  if (good) return parsed;
   return make_error({.code = ErrorCode::kInvalidArgument,
                      .op = op.name,
                      .argument = n.name,
-                     .got = "'" + word + "'",
-                     .allowed = "a number"});
+                     .got = value_text(value),
+                     .allowed = n.integer ? "an integer of at most 53 bits" : "a number"});
 }
 
 Expected<void> set_attribute(Desc& desc, const std::string& name, const AttributeValue& value) {
@@ -145,152 +154,6 @@ Expected<void> check_names(const Desc& desc, std::span<const NamedOperand> opera
   return {};
 }
 
-Error shape_error(const Desc& desc, const OperandSpec& spec, const Dims& sizes, std::string allowed,
-                  std::string hint = "") {
-  return make_error({.code = ErrorCode::kShapeMismatch,
-                     .op = desc.op->name,
-                     .argument = spec.name,
-                     .got = "shape " + to_string(sizes),
-                     .allowed = std::move(allowed),
-                     .hint = std::move(hint)});
-}
-
-std::string axes_text(const Signature& s, const OperandSpec& spec) {
-  std::string text = "[...";
-  for (const AxisRef& ref : spec.axes) {
-    text += ", " + s.axes[static_cast<size_t>(ref.axis)].name;
-    if (ref.block > 1) text += fmt::format("/{}", ref.block);
-  }
-  return text + "]";
-}
-
-int64_t blocks(int64_t size, int64_t block) { return (size + block - 1) / block; }
-
-class ShapeBinder {
- public:
-  explicit ShapeBinder(Desc& desc) : desc_(desc), s_(desc.signature()) {
-    for (const Axis& axis : s_.axes) desc_.axes.push_back(axis.fixed);
-  }
-
-  Expected<void> bind_operand(size_t index) {
-    const OperandSpec& spec = s_.operands[index];
-    const OperandDesc& operand = desc_.operands[index];
-    const int named = static_cast<int>(spec.axes.size());
-    if (operand.sizes.size() < named)
-      return shape_error(desc_, spec, operand.sizes, axes_text(s_, spec),
-                         fmt::format("it needs at least {} axes", named));
-    for (int64_t size : operand.sizes)
-      if (size < 0) return shape_error(desc_, spec, operand.sizes, "sizes of 0 or more");
-    if (operand.strides.size() != operand.sizes.size())
-      return shape_error(desc_, spec, operand.sizes, "one stride a size",
-                         fmt::format("got {} strides", operand.strides.size()));
-    Expected<int64_t> count = element_count(operand.sizes, byte_size(operand.dtype));
-    if (!count) return shape_error(desc_, spec, operand.sizes, "fewer than 2^63 bytes");
-    const int extra = operand.sizes.size() - named;
-    for (int d = 0; d < named; d++) {
-      const AxisRef& ref = spec.axes[static_cast<size_t>(d)];
-      if (ref.block == 1) NRD_TRY(set_axis(spec, operand, ref.axis, operand.sizes[extra + d]));
-    }
-    return add_leading(spec, operand, extra);
-  }
-
-  // Derived axes, then everything that depends on a block count.
-  Expected<void> finish() {
-    for (size_t i = 0; i < s_.axes.size(); i++) {
-      const Axis& axis = s_.axes[i];
-      if (axis.even && desc_.axes[i] % 2 != 0)
-        return make_error({.code = ErrorCode::kShapeMismatch,
-                           .op = desc_.op->name,
-                           .argument = axis.name,
-                           .got = fmt::format("{}", desc_.axes[i]),
-                           .allowed = "an even size",
-                           .hint = "elements are rotated in pairs"});
-      if (axis.numerator < 0) continue;
-      int64_t n = desc_.axes[static_cast<size_t>(axis.numerator)];
-      int64_t d = desc_.axes[static_cast<size_t>(axis.denominator)];
-      const std::string &n_name = s_.axes[static_cast<size_t>(axis.numerator)].name,
-                        &d_name = s_.axes[static_cast<size_t>(axis.denominator)].name;
-      if (d <= 0 || n % d != 0)
-        return make_error({.code = ErrorCode::kShapeMismatch,
-                           .op = desc_.op->name,
-                           .argument = n_name,
-                           .got = fmt::format("{}={}", n_name, n),
-                           .allowed = fmt::format("a multiple of {}={}", d_name, d)});
-      desc_.axes[i] = n / d;
-    }
-    return {};
-  }
-
-  Dims shape(const OperandSpec& spec) const {
-    Dims sizes = desc_.leading;
-    for (const AxisRef& ref : spec.axes)
-      sizes.push_back(blocks(desc_.axes[static_cast<size_t>(ref.axis)], ref.block));
-    return sizes;
-  }
-
-  // An axis that no input has (head_dim of rope_table) must come from a given output.
-  Expected<void> check_known(const OperandSpec& spec) const {
-    for (const AxisRef& ref : spec.axes)
-      if (desc_.axes[static_cast<size_t>(ref.axis)] < 0)
-        return make_error({.code = ErrorCode::kInvalidArgument,
-                           .op = desc_.op->name,
-                           .argument = spec.name,
-                           .got = "nothing",
-                           .allowed = "a tensor " + axes_text(s_, spec),
-                           .hint = "its shape does not follow from the inputs"});
-    return {};
-  }
-
-  Expected<void> check_operand(size_t index) const {
-    const OperandSpec& spec = s_.operands[index];
-    const OperandDesc& operand = desc_.operands[index];
-    const int extra = operand.sizes.size() - static_cast<int>(spec.axes.size());
-    for (int d = 0; d < static_cast<int>(spec.axes.size()); d++) {
-      const AxisRef& ref = spec.axes[static_cast<size_t>(d)];
-      int64_t wanted = blocks(desc_.axes[static_cast<size_t>(ref.axis)], ref.block);
-      if (operand.sizes[extra + d] != wanted)
-        return shape_error(desc_, spec, operand.sizes, "shape " + to_string(shape(spec)),
-                           axes_text(s_, spec));
-    }
-    if (spec.output && !(operand.sizes == shape(spec)))
-      return shape_error(desc_, spec, operand.sizes, "shape " + to_string(shape(spec)));
-    return {};
-  }
-
- private:
-  Expected<void> set_axis(const OperandSpec& spec, const OperandDesc& operand, int axis,
-                          int64_t size) {
-    int64_t& known = desc_.axes[static_cast<size_t>(axis)];
-    if (known < 0) known = size, first_[axis] = spec.name;
-    if (known == size) return {};
-    const std::string& name = s_.axes[static_cast<size_t>(axis)].name;
-    return shape_error(desc_, spec, operand.sizes, fmt::format("{} = {}", name, known),
-                       fmt::format("'{}' set {} to {}", first_[axis], name, known));
-  }
-
-  Expected<void> add_leading(const OperandSpec& spec, const OperandDesc& operand, int extra) {
-    while (desc_.leading.size() < extra) {
-      if (desc_.leading.size() + static_cast<int>(spec.axes.size()) >= kMaxRank)
-        return shape_error(desc_, spec, operand.sizes, fmt::format("at most {} axes", kMaxRank));
-      desc_.leading.push_front(1);
-    }
-    const int offset = desc_.leading.size() - extra;
-    for (int d = 0; d < extra; d++) {
-      int64_t& known = desc_.leading[offset + d];
-      if (known == 1)
-        known = operand.sizes[d];
-      else if (operand.sizes[d] != 1 && operand.sizes[d] != known)
-        return shape_error(desc_, spec, operand.sizes,
-                           "leading axes " + to_string(desc_.leading) + " or 1 in their place");
-    }
-    return {};
-  }
-
-  Desc& desc_;
-  const Signature& s_;
-  std::map<int, std::string> first_;
-};
-
 DType default_output_dtype(const Desc& desc, const OperandSpec& spec) {
   for (size_t i = 0; i < static_cast<size_t>(desc.signature().inputs); i++)
     if (desc.operands[i].present && allows(spec.dtypes, desc.operands[i].dtype) &&
@@ -363,6 +226,8 @@ Expected<Desc> bind(const Op& op, const Attributes& attributes,
   NRD_TRY(check_names(desc, operands));
   NRD_TRY(bind_shapes(desc, operands));
   fill_types(desc);
+  if (const std::optional<Builds>& builds = desc.bound().builds; builds && builds->contract)
+    NRD_TRY(check_contract(*builds->contract, desc, &desc.value_checks));
   return desc;
 }
 

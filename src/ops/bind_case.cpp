@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <sstream>
 
@@ -50,6 +51,18 @@ std::string key_list(const Signature& s) {
   return keys;
 }
 
+// Of an attribute that shapes may depend on; bind refuses what is no integer.
+int64_t given_integer(const CaseRequest& request, const Axis& axis) {
+  const auto found = request.attributes.find(axis.name);
+  if (found == request.attributes.end()) return axis.preset;
+  if (const double* number = std::get_if<double>(&found->second))
+    return static_cast<int64_t>(*number);
+  const std::string& word = std::get<std::string>(found->second);
+  int64_t value = axis.preset;
+  std::from_chars(word.data(), word.data() + word.size(), value);
+  return value;
+}
+
 Expected<std::vector<int64_t>> axis_sizes(const Op& op, const Signature& s,
                                           const CaseRequest& request) {
   std::vector<std::string_view> names;
@@ -74,6 +87,8 @@ Expected<std::vector<int64_t>> axis_sizes(const Op& op, const Signature& s,
     auto found = request.sizes.find(axis.name);
     if (found != request.sizes.end())
       sizes.push_back(found->second);
+    else if (axis.attribute)
+      sizes.push_back(given_integer(request, axis));
     else if (!axis.is_key())
       sizes.push_back(axis.fixed);
     else
@@ -89,6 +104,7 @@ Expected<std::vector<int64_t>> axis_sizes(const Op& op, const Signature& s,
     int64_t d = sizes[static_cast<size_t>(s.axes[i].denominator)];
     sizes[i] = d > 0 ? sizes[static_cast<size_t>(s.axes[i].numerator)] / d : 0;
   }
+  NRD_TRY(fill_formulas(s, sizes));
   return sizes;
 }
 
@@ -105,10 +121,7 @@ class OperandMaker {
     for (const OperandSpec& spec : s_.operands) {
       if (!is_given(request_, spec)) continue;
       NamedOperand operand{.name = spec.name, .desc = {}};
-      for (const AxisRef& ref : spec.axes) {
-        int64_t size = (*sizes)[static_cast<size_t>(ref.axis)];
-        operand.desc.sizes.push_back((size + ref.block - 1) / ref.block);
-      }
+      for (const AxisRef& ref : spec.axes) operand.desc.sizes.push_back(size_of(ref, *sizes));
       Expected<DType> dtype = next_dtype(spec);
       if (!dtype) return dtype.error();
       operand.desc.dtype = *dtype;

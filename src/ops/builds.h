@@ -44,14 +44,16 @@ constexpr std::array<std::string_view, 1> kAutovecLevels = {"baseline"};
 #endif
 
 struct OpTrace;
+struct Contract;
 
 struct Builds {
   std::string_view name;  // "rms_norm_before_weight"
   Definition scalar;
   Definition f64;
   std::array<Definition, kAutovecLevels.size()> autovec;
-  const OpTrace* trace = nullptr;  // of a user's function; the catalogue's are embedded by name
-  std::string_view no_trace = {};  // of a user's function: why it has no trace to compile
+  const OpTrace* trace = nullptr;      // of a user's function; the catalogue's are embedded by name
+  std::string_view no_trace = {};      // of a user's function: why it has no trace to compile
+  const Contract* contract = nullptr;  // of a user's function: what bind checks (contract.h)
 };
 
 namespace builds_detail {
@@ -180,8 +182,9 @@ extern "C" {
 #endif
 
 // NRD_BUILDS(silu): the Builds of the definition OP(silu).
-#define NRD_BUILDS(name)                                                                    \
-  nrd::Builds {                                                                             \
-#name, nrd::make_definition < &nrd_scalar_##name>(),                                    \
-        nrd::make_definition < &nrd_f64_##name>(), {NRD_AUTOVEC_BUILDS(name) }, nullptr, {} \
+#define NRD_BUILDS(name)                                  \
+  nrd::Builds {                                           \
+#name, nrd::make_definition < &nrd_scalar_##name>(),  \
+        nrd::make_definition < &nrd_f64_##name>(),        \
+        {NRD_AUTOVEC_BUILDS(name) }, nullptr, {}, nullptr \
   }

@@ -66,7 +66,8 @@ Cost cost(const Desc& desc) {
     const double elements =
         gathered ? gathered_elements(desc, operand) : distinct_elements(operand);
     const double bytes = elements * static_cast<double>(byte_size(operand.dtype));
-    (s.operands[i].output ? c.bytes_written : c.bytes_read) += bytes;
+    if (s.operands[i].output) c.bytes_written += bytes;
+    if (!s.operands[i].output || s.operands[i].read) c.bytes_read += bytes;
   }
   return c;
 }

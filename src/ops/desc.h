@@ -29,6 +29,13 @@ struct OperandDesc {
 enum class Numerics { kPlain, kAmx, kInt8, kBf16Dot };
 std::string_view numerics_word(Numerics n);
 
+// Values that elements of an operand must have, because they lead to indices. Both ends are
+// allowed; a NaN is not.
+struct ValueCheck {
+  size_t operand = 0;
+  double low = 0, high = 0;
+};
+
 struct Desc {
   const Op* op = nullptr;
   int variant = 0;
@@ -40,6 +47,7 @@ struct Desc {
   std::vector<int> types;             // rounding types, as nereid_dtype values
   Device device;
   bool batch_invariant = false;
+  std::vector<ValueCheck> value_checks;  // of a user's function: before each run
 
   const Signature* bound_signature = nullptr;  // of the variant; set by bind
 

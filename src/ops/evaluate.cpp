@@ -137,6 +137,7 @@ void Evaluation::add_operand(const Desc& desc, size_t index, const std::vector<i
   Operand operand;
   operand.present = given.present;
   operand.output = spec.output;
+  operand.read = !spec.output || spec.read;
   operand.dtype = given.dtype;
   operand.native = body_->native(index);
   operand.sizes = given.sizes;
@@ -208,7 +209,7 @@ void Evaluation::choose_grain() {
 void Evaluation::convert_inputs(void* const* pointers, char* workspace, const Exec& exec) const {
   for (size_t i = 0; i < operands_.size(); i++) {
     const Operand& o = operands_[i];
-    if (o.present && o.copied && !o.output)
+    if (o.present && o.copied && o.read)
       convert_strided<true>(static_cast<char*>(pointers[i]), o.dtype, o.sizes, o.strides,
                             workspace + o.workspace_offset, o.native, exec);
   }

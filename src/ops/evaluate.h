@@ -58,6 +58,7 @@ class Evaluation {
   struct Operand {
     bool present = true;
     bool output = false;
+    bool read = true;            // what it holds before matters
     DType dtype = DType::kF32;   // in memory
     DType native = DType::kF32;  // in the definition
     Dims sizes, strides;         // as described, for conversion

@@ -18,6 +18,7 @@ struct NumberAttribute {
   std::string name;
   double value = 0;  // the default
   std::string meaning;
+  bool integer = false;  // of a user's function: an integer that is no size
 };
 
 // A choice fixed when the operator is bound; the first value is the default.

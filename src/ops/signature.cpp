@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 
 namespace nrd {
 namespace {
@@ -62,7 +64,7 @@ std::vector<std::string_view> split(std::string_view s, char by) {
   }
 }
 
-class Parser {
+class Parser final : private AxisFormula::Names {
  public:
   explicit Parser(std::string_view text) { signature_.text = text; }
 
@@ -81,6 +83,8 @@ class Parser {
   }
 
  private:
+  int number_of(std::string_view name) override { return axis(name); }
+
   int axis(std::string_view name) {
     int found = signature_.find_axis(name);
     if (found >= 0) return found;
@@ -99,6 +103,41 @@ class Parser {
     return {};
   }
 
+  // An axis that follows from others stands once, whatever the number of its uses.
+  Expected<int> formula_axis(std::string_view word, std::string_view text) {
+    if (int found = signature_.find_axis(text); found >= 0) return found;
+    std::optional<AxisFormula> formula = AxisFormula::parse(text, *this);
+    if (!formula)
+      return bad(word, "a size is an axis, a number or a formula such as n+1, 2*n, floor(n/32)");
+    Axis axis{.name = std::string(text), .core = true};
+    axis.formula = std::make_shared<const AxisFormula>(std::move(*formula));
+    signature_.axes.push_back(std::move(axis));
+    return static_cast<int>(signature_.axes.size()) - 1;
+  }
+
+  // n, 32, n/32 (rounded up) or a formula
+  Expected<AxisRef> axis_ref(std::string_view word, std::string_view text) {
+    AxisRef ref;
+    const size_t slash = text.find('/');
+    const std::string_view name = text.substr(0, slash);
+    if (name.find_first_of("+-*() ") != std::string_view::npos ||
+        text.find_first_of("+-*()") != std::string_view::npos) {
+      Expected<int> axis = formula_axis(word, text);
+      if (!axis) return axis.error();
+      ref.axis = *axis;
+      return ref;
+    }
+    if (slash != std::string_view::npos) {
+      const std::string_view digits = text.substr(slash + 1);
+      const auto [end, error] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), ref.block);
+      if (error != std::errc() || end != digits.data() + digits.size() || ref.block < 1)
+        return bad(word, "a block size is a number from 1 on");
+    }
+    ref.axis = axis(name);
+    return ref;
+  }
+
   // name?[axis,axis/128]:class
   Expected<void> add_operand(std::string_view word, bool output) {
     size_t open = word.find('['), close = word.find(']');
@@ -111,18 +150,16 @@ class Parser {
       operand.optional = true;
       name.remove_suffix(1);
     }
+    if (name.ends_with('&')) {
+      if (!output) return bad(word, "& marks an output that is read, too");
+      operand.read = true;
+      name.remove_suffix(1);
+    }
     operand.name = name;
     for (std::string_view part : split(word.substr(open + 1, close - open - 1), ',')) {
-      AxisRef ref;
-      size_t slash = part.find('/');
-      if (slash != std::string_view::npos) {
-        std::string_view digits = part.substr(slash + 1);
-        if (std::from_chars(digits.data(), digits.data() + digits.size(), ref.block).ec !=
-            std::errc())
-          return bad(word, "a block size is a number");
-      }
-      ref.axis = axis(part.substr(0, slash));
-      operand.axes.push_back(ref);
+      Expected<AxisRef> ref = axis_ref(word, part);
+      if (!ref) return ref.error();
+      operand.axes.push_back(*ref);
     }
     std::string_view rest = word.substr(close + 1);
     if (rest.starts_with(':')) {
@@ -163,7 +200,34 @@ class Parser {
       signature_.axes[static_cast<size_t>(axis(trim(clause.substr(5))))].even = true;
       return {};
     }
-    return bad(clause, "a clause begins with 'core', 'where' or 'even'");
+    if (clause.starts_with("any ")) {
+      for (std::string_view name : split(clause.substr(4), ','))
+        signature_.axes[static_cast<size_t>(axis(name))].core = true;
+      return {};
+    }
+    if (clause.starts_with("int ")) return add_integers(clause.substr(4));
+    return bad(clause, "a clause begins with 'core', 'where', 'even', 'int' or 'any'");
+  }
+
+  // m=1,k=2
+  Expected<void> add_integers(std::string_view list) {
+    for (std::string_view part : split(list, ',')) {
+      const size_t equals = part.find('=');
+      const int found = signature_.find_axis(trim(part.substr(0, equals)));
+      if (found < 0 || !signature_.axes[static_cast<size_t>(found)].core)
+        return bad(part, "int names integers of the core");
+      Axis& axis = signature_.axes[static_cast<size_t>(found)];
+      axis.attribute = true;
+      axis.separable = false;
+      axis.preset = 1;
+      if (equals == std::string_view::npos) continue;
+      const std::string_view digits = trim(part.substr(equals + 1));
+      const auto [end, error] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), axis.preset);
+      if (error != std::errc() || end != digits.data() + digits.size())
+        return bad(part, "an integer's default is a number");
+    }
+    return {};
   }
 
   Signature signature_;
@@ -185,6 +249,28 @@ std::string allowed_words(DTypeClass c) {
   return text;
 }
 
+bool Signature::determines(int axis) const {
+  const Axis& asked = axes[static_cast<size_t>(axis)];
+  if (asked.attribute || asked.fixed >= 0 || asked.formula) return true;
+  for (const OperandSpec& operand : operands)
+    for (const AxisRef& ref : operand.axes)
+      if (ref.axis == axis && ref.block == 1) return true;
+  // n from 2*n, or from n+m where m is known: what bind() solves.
+  const std::vector<int64_t> ones(axes.size(), 1);
+  for (const Axis& other : axes) {
+    if (!other.formula) continue;
+    const std::vector<int>& used = other.formula->axes();
+    if (std::find(used.begin(), used.end(), axis) == used.end()) continue;
+    bool solvable = true;
+    for (const int needed : used)
+      if (needed != axis) solvable = solvable && axes[static_cast<size_t>(needed)].attribute;
+    // A factor that an attribute may make 0 determines nothing.
+    if (solvable && used.size() == 1 && other.formula->solve(axis, 1, ones)) return true;
+    if (solvable && used.size() == 1 && other.formula->solve(axis, 2, ones)) return true;
+  }
+  return false;
+}
+
 int Signature::find_axis(std::string_view name) const {
   for (size_t i = 0; i < axes.size(); i++)
     if (axes[i].name == name) return static_cast<int>(i);
@@ -198,5 +284,25 @@ int Signature::find_operand(std::string_view name) const {
 }
 
 Expected<Signature> parse_signature(std::string_view text) { return Parser(text).parse(); }
+
+int64_t size_of(const AxisRef& ref, std::span<const int64_t> axes) {
+  const int64_t size = axes[static_cast<size_t>(ref.axis)];
+  return size / ref.block + (size % ref.block != 0);
+}
+
+Expected<void> fill_formulas(const Signature& signature, std::vector<int64_t>& axes) {
+  for (size_t i = 0; i < signature.axes.size(); i++) {
+    const Axis& axis = signature.axes[i];
+    if (!axis.formula) continue;
+    const std::optional<int64_t> size = axis.formula->evaluate(axes);
+    if (!size)
+      return make_error({.code = ErrorCode::kShapeMismatch,
+                         .argument = axis.name,
+                         .got = "no size that can be computed",
+                         .allowed = "sizes below 2^63 and divisors from 1 on"});
+    axes[i] = *size;
+  }
+  return {};
+}
 
 }  // namespace nrd

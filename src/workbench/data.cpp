@@ -84,6 +84,13 @@ OperandValues::OperandValues(const Case& c, size_t index) {
   } else if (spec.name.ends_with("scale") || spec.name == "scale_in") {
     role_ = Role::kScale;
   }
+  // A user's function may be given these values alone.
+  for (const ValueCheck& check : c.desc.value_checks)
+    if (check.operand == index) {
+      role_ = Role::kInteger;
+      low_ = std::max(std::ceil(check.low), -100000.0);
+      high_ = std::min(std::floor(check.high), 100000.0);
+    }
 }
 
 double OperandValues::operator[](uint64_t i) const {
