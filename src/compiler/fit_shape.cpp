@@ -66,14 +66,26 @@ Match match(const Trials& t, std::span<const int64_t> elements, const std::vecto
   return m;
 }
 
+// Which integers, in ascending order and each perhaps several times: the matrix n x n.
+std::vector<std::vector<size_t>> products_of(size_t integers) {
+  std::vector<std::vector<size_t>> list, last = {{}};
+  for (size_t rank = 0; rank < kMostAxes; rank++) {
+    std::vector<std::vector<size_t>> longer;
+    for (const std::vector<size_t>& p : last)
+      for (size_t s = p.empty() ? 0 : p.back(); s < integers; s++) {
+        longer.push_back(p);
+        longer.back().push_back(s);
+      }
+    list.insert(list.end(), longer.begin(), longer.end());
+    last = std::move(longer);
+  }
+  return list;
+}
+
 std::optional<Shape> fit_product(const Trials& t, std::span<const int64_t> elements) {
   std::optional<std::vector<size_t>> whole, most;
   size_t most_equal = elements.size() / 2;
-  for (unsigned mask = 1; mask < 1u << t.names.size(); mask++) {
-    std::vector<size_t> sizes;
-    for (size_t s = 0; s < t.names.size(); s++)
-      if (mask >> s & 1u) sizes.push_back(s);
-    if (sizes.size() > kMostAxes) continue;
+  for (const std::vector<size_t>& sizes : products_of(t.names.size())) {
     const Match m = match(t, elements, sizes);
     if (m.exact) {
       whole = sizes;

@@ -76,6 +76,16 @@ void order(const OpTrace& trace, uint16_t param, const std::vector<uint16_t>& si
   for (const size_t s : shape.sizes) shape.axes.push_back(trials.names[s]);
 }
 
+// An input of which the last few elements are not read is one as long as the others: x[i-1] where
+// i > 0 is of x[n].
+void round_up(const std::vector<std::string>& names, Shape& shape) {
+  for (std::string& axis : shape.axes)
+    for (const std::string& name : names)
+      if (axis.starts_with(name + "-") &&
+          axis.find_first_not_of("0123456789", name.size() + 1) == std::string::npos)
+        axis = name;
+}
+
 // A table whose rows an index chooses: [rows], or [rows, cols] where one more row is `cols` more
 // elements.
 Shape fit_rows(const Trials& trials, const std::vector<int64_t>& few,
@@ -91,19 +101,29 @@ Shape fit_rows(const Trials& trials, const std::vector<int64_t>& few,
   return shape;
 }
 
-// Whether one instance may be cut along its only size: nothing but indices depends on where an
-// element stands.
+// Whether one instance may be cut along the size of its only loop: every operand is touched at the
+// counter alone, or is a single element, and nothing else depends on where an element stands.
 bool separable(const OpTrace& trace) {
   if (trace.op_class != OpClass::kElementwise || trace.loops.size() != 1) return false;
   const TraceLoop& loop = trace.loops[0];
+  const Value& extent = trace[loop.extent];
+  if (extent.op != TraceOp::kParam) return false;
+  std::vector<ValueId> index(trace.params.size(),
+                             kNoValue);  // of each pointer, the same throughout
   for (const Value& v : trace.values) {
     const bool access = v.op == TraceOp::kLoad || v.op == TraceOp::kStore;
-    for (size_t a = 0; a < 3; a++) {
+    if (access) {
+      ValueId& known = index[v.index];
+      if (known != kNoValue && known != v.args[0]) return false;
+      known = v.args[0];
+      const Value& at = trace[known];
+      if (known != loop.iv && !(at.op == TraceOp::kConst && at.bits == 0)) return false;
+    }
+    for (size_t a = access ? 1 : 0; a < 3; a++) {
       if (v.args[a] == kNoValue) continue;
       const Value& used = trace[v.args[a]];
-      const bool place =
-          used.op == TraceOp::kIv || (used.op == TraceOp::kParam && used.type == TraceType::kI64);
-      if (place && !(access && a == 0 && v.args[a] == loop.iv)) return false;
+      if (used.op == TraceOp::kIv) return false;
+      if (used.op == TraceOp::kParam && used.index == extent.index) return false;
     }
   }
   return true;
@@ -146,6 +166,7 @@ Expected<std::string> infer_signature(const OpTrace& trace) {
     if (few[i] == more[i] && few[i].front() >= 0) {
       shape = fit_shape(trials, few[i]);
       if (shape) order(trace, pointers[i], integers, trials, *shape);
+      if (shape && !p.written) round_up(names, *shape);
     }
     if (!shape) {  // any number of rows: what is touched is looked at when it is called
       shape = fit_rows(trials, few[i], more[i], p.name + "_rows");
@@ -154,9 +175,11 @@ Expected<std::string> infer_signature(const OpTrace& trace) {
     (p.written ? outputs : inputs) +=
         fmt::format("{}[{}]{} ", p.name, fmt::join(shape->axes, ","), class_suffix(p.dtype));
   }
+  std::vector<std::string> cores = names;  // a star behind the size of the only loop
+  for (size_t s = 0; s < integers.size(); s++)
+    if (separable(trace) && trace[trace.loops[0].extent].index == integers[s]) cores[s] += "*";
   std::string text = fmt::format("{}-> {}", inputs, outputs);
-  if (!names.empty())
-    text += fmt::format("; core {}{}", fmt::join(names, ","), separable(trace) ? "*" : "");
+  if (!names.empty()) text += fmt::format("; core {}", fmt::join(cores, ","));
   if (!tables.empty()) text += fmt::format("{}; any {}", names.empty() ? "" : " ", tables);
   return text;
 }

@@ -4,27 +4,17 @@
 
 namespace nrd::lift {
 
-// An int that counts iterations or elements is a size; others are modes and types.
+// An int that names a rounding type is fixed when the operator is bound; every other integer is an
+// argument of the code: a size, or an attribute.
 void Emitter::find_sizes() {
-  is_size_.assign(params_.list.size(), false);
-  std::vector<NodeId> pending;
-  for (size_t r = 0; r < tree_.regions.size(); r++) {
-    if (!needed_.regions[r]) continue;
-    if (r > 0) pending.push_back(tree_.regions[r].extent);
-    for (const Item& item : tree_.regions[r].items)
-      if (item.kind != ItemKind::kLoop && needed_.nodes[item.id])
-        pending.push_back(f_[item.id].args[0]);
-  }
-  std::vector<bool> seen(f_.nodes.size(), false);
-  while (!pending.empty()) {
-    const NodeId id = pending.back();
-    pending.pop_back();
-    if (id == kNoNode || seen[id]) continue;
-    seen[id] = true;
+  is_size_.assign(params_.list.size(), true);
+  for (size_t i = 0; i < params_.list.size(); i++)
+    if (params_.list[i].name.starts_with("type_")) is_size_[i] = false;  // where nothing uses it
+  for (NodeId id = 0; id < needed_.nodes.size(); id++) {
     const Node& n = f_[id];
-    if (n.kind == Kind::kArg && n.index < is_size_.size()) is_size_[n.index] = true;
-    if (n.kind == Kind::kLoad || n.kind == Kind::kPhi) continue;
-    for (NodeId arg : n.args) pending.push_back(arg);
+    if (!needed_.nodes[id] || n.kind != Kind::kRoundToCall) continue;
+    const Node& type = f_[n.args[1]];
+    if (type.kind == Kind::kArg && type.index < is_size_.size()) is_size_[type.index] = false;
   }
 }
 

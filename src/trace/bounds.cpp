@@ -238,7 +238,7 @@ Range Bounds::range_where(ValueId id, ValueId guard, std::span<const uint16_t> s
         add(form(trace_.loops[loop].extent), LinearForm::number(-1));
     if (runs && !runs->is_number()) guards.push_back(*runs);
   }
-  return range(form(id), guards);
+  return never(guards) ? Range{1, 0} : range(form(id), guards);
 }
 
 }  // namespace nrd

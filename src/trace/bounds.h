@@ -45,7 +45,7 @@ class Bounds {
          std::span<const LoadedRange> loaded = {});
 
   // Of an integer value wherever its loops run; or only where `guard` (bool) holds and the loops
-  // around `scope` run at all.
+  // around `scope` run at all (low > high: nowhere).
   Range range(ValueId id);
   Range range_where(ValueId id, ValueId guard, std::span<const uint16_t> scope);
   FloatRange float_range(ValueId id);
@@ -78,6 +78,7 @@ class Bounds {
   int64_t upper_of_quotient(const LinearForm& form, LinearForm::Term term, const Guards& guards);
   int64_t upper_replaced(const LinearForm& form, ValueId atom, const LinearForm& by,
                          const Guards& guards);
+  bool never(const Guards& guards);
   LinearForm::Term next_to_replace(const LinearForm& form) const;
   void add_guards(ValueId condition, bool holds, Guards& guards);
   void add_comparison(Predicate p, ValueId a, ValueId b, Guards& guards);

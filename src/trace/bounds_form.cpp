@@ -93,6 +93,12 @@ int64_t Bounds::upper_alone(const LinearForm& form, const Guards& guards) {
   return std::min(best, upper_of_quotient(form, term, guards));
 }
 
+// Whether some condition cannot hold.
+bool Bounds::never(const Guards& guards) {
+  return std::any_of(guards.begin(), guards.end(),
+                     [&](const LinearForm& f) { return upper_alone(f, {}) < 0; });
+}
+
 // A minimum, maximum or select is one of its two values; a conversion that changes nothing here is
 // its operand.
 int64_t Bounds::upper_of_choice(const LinearForm& form, LinearForm::Term term,
