@@ -91,7 +91,7 @@ std::optional<Shape> fit_product(const Trials& t, std::span<const int64_t> eleme
       whole = sizes;
       break;
     }
-    if (m.covers && m.aligned && !whole) whole = sizes;
+    if (m.aligned && !whole) whole = sizes;
     if (m.covers && m.equal > most_equal) most = sizes, most_equal = m.equal;
   }
   const std::optional<std::vector<size_t>>& found = whole ? whole : most;

@@ -25,8 +25,9 @@ struct Shape {
   std::vector<size_t> sizes;      // which integers the axes are, where each is one as it stands
 };
 
-// The simplest shape with as many elements in every trial, or one of plain integers that is never
-// smaller and equal where blocks are whole or mostly. Nothing where none of those tried fits.
+// The simplest shape with as many elements in every trial, or one of plain integers that is equal
+// where blocks are whole (an operand of pairs is x[n]; calls with an odd n will be refused), or that
+// is never smaller and mostly equal. Nothing where none of those tried fits.
 std::optional<Shape> fit_shape(const Trials& trials, std::span<const int64_t> elements);
 
 }  // namespace nrd
