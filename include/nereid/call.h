@@ -122,6 +122,11 @@ class Call {
   Call& constant(const char* name, const TensorView& view) { return operand(name, view, true); }
 
   Call& attribute(const char* name, double number) { return add({name, nullptr, number}); }
+  template <class I>
+  requires(std::is_integral_v<I> && !std::is_same_v<I, bool>) Call& attribute(const char* name,
+                                                                              I number) {
+    return attribute(name, static_cast<double>(number));
+  }
   Call& attribute(const char* name, const char* word) { return add({name, word, 0}); }
   template <class E>
   requires(ChoiceEnum<E> || std::is_same_v<E, bool>) Call& attribute(const char* name, E choice) {

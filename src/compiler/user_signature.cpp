@@ -140,6 +140,17 @@ std::vector<bool> contents_needed(const UserFunction& user, const Signature& s, 
   return needed;
 }
 
+// Whether it has an axis that no integer of the function knows: any length may be given.
+bool has_any_length(const Signature& s, size_t operand) {
+  for (const AxisRef& ref : s.operands[operand].axes) {
+    const Axis& axis = s.axes[static_cast<size_t>(ref.axis)];
+    const bool known = axis.fixed >= 0 || axis.formula || !axis.core ||
+                       std::find(s.core.begin(), s.core.end(), ref.axis) != s.core.end();
+    if (!known) return true;
+  }
+  return false;
+}
+
 // A given shape that is too small whatever the sizes is a mistake; where it hangs on them, each
 // call will tell.
 Expected<void> check_shapes(const UserOpRequest& request, const UserFunction& user,
@@ -147,7 +158,6 @@ Expected<void> check_shapes(const UserOpRequest& request, const UserFunction& us
   static constexpr int64_t kSizes[][3] = {{64, 128, 192}, {192, 64, 128}, {128, 192, 64},
                                           {960, 64, 64},  {7, 5, 3},      {3, 7, 5}};
   std::vector<size_t> wrong(s.operands.size(), 0);
-  size_t tried = 0;
   std::vector<LoadedRange> loaded(s.operands.size());
   for (size_t i = 0; i < loaded.size(); i++) {
     loaded[i].integers = Range{0, 0};  // what data decides is looked at before each run
@@ -156,11 +166,11 @@ Expected<void> check_shapes(const UserOpRequest& request, const UserFunction& us
   for (const auto& values : kSizes) {
     const std::vector<int64_t> axes = axis_sizes(s, values);
     if (axes.empty()) continue;
-    tried++;
     const std::vector<Extent> touched = extents(user.trace, core_sizes(s, axes), loaded);
     for (size_t i = 0; i < touched.size(); i++) {
       const int64_t elements = core_elements(s, axes, i);
-      if (touched[i].fits(elements) || ++wrong[i] < std::size(kSizes)) continue;
+      if (touched[i].fits(elements) || has_any_length(s, i)) continue;
+      if (++wrong[i] < std::size(kSizes)) continue;
       const bool below = touched[i].first < 0;
       return refuse(
           request, s.operands[i].name, fmt::format("{} elements", elements),

@@ -18,32 +18,6 @@ std::vector<uint16_t> pointer_params(const OpTrace& trace) {
   return list;
 }
 
-// Pointers from which values are loaded that an index or a condition on one is made of.
-std::vector<bool> index_sources(const OpTrace& trace) {
-  std::vector<bool> seen(trace.values.size()), params(trace.params.size());
-  std::vector<ValueId> work;
-  auto visit = [&](ValueId id) {
-    if (id == kNoValue || seen[id]) return;
-    seen[id] = true;
-    work.push_back(id);
-  };
-  for (const Value& v : trace.values)
-    if (v.op == TraceOp::kLoad || v.op == TraceOp::kStore) visit(v.args[0]);
-  for (const TraceLoop& loop : trace.loops) visit(loop.extent);
-  while (!work.empty()) {
-    const Value& v = trace[work.back()];
-    work.pop_back();
-    if (v.op == TraceOp::kLoad) params[v.index] = true;
-    for (const ValueId arg : v.args) visit(arg);
-    if (v.op != TraceOp::kCarry && v.op != TraceOp::kResult) continue;
-    const LoopCarry& carry = trace.loops[v.index].carries[v.bits];
-    visit(carry.init), visit(carry.next);
-  }
-  std::vector<bool> sources;
-  for (const uint16_t p : pointer_params(trace)) sources.push_back(params[p]);
-  return sources;
-}
-
 // Finite floats and integers in one order, so that ranges of either are searched alike.
 int64_t key_of(double value, bool floats) {
   if (!floats) return static_cast<int64_t>(value);

@@ -108,6 +108,32 @@ std::vector<Extent> extents(const OpTrace& trace, std::span<const int64_t> sizes
   return Scan(trace, sizes, loaded).run();
 }
 
+std::vector<bool> index_sources(const OpTrace& trace) {
+  std::vector<bool> seen(trace.values.size()), params(trace.params.size());
+  std::vector<ValueId> work;
+  auto visit = [&](ValueId id) {
+    if (id == kNoValue || seen[id]) return;
+    seen[id] = true;
+    work.push_back(id);
+  };
+  for (const Value& v : trace.values)
+    if (v.op == TraceOp::kLoad || v.op == TraceOp::kStore) visit(v.args[0]);
+  for (const TraceLoop& loop : trace.loops) visit(loop.extent);
+  while (!work.empty()) {
+    const Value& v = trace[work.back()];
+    work.pop_back();
+    if (v.op == TraceOp::kLoad) params[v.index] = true;
+    for (const ValueId arg : v.args) visit(arg);
+    if (v.op != TraceOp::kCarry && v.op != TraceOp::kResult) continue;
+    const LoopCarry& carry = trace.loops[v.index].carries[v.bits];
+    visit(carry.init), visit(carry.next);
+  }
+  std::vector<bool> sources;
+  for (size_t p = 0; p < trace.params.size(); p++)
+    if (trace.params[p].kind == TraceParamKind::kPointer) sources.push_back(params[p]);
+  return sources;
+}
+
 std::string access_text(const OpTrace& trace, ValueId access) {
   const Value& v = trace[access];
   return fmt::format("{}[{}]", trace.params[v.index].name, text_of(trace, v.args[0], 0, false));

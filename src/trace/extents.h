@@ -26,6 +26,9 @@ struct Extent {
 std::vector<Extent> extents(const OpTrace& trace, std::span<const int64_t> sizes,
                             std::span<const LoadedRange> loaded = {});
 
+// By pointer, in order: whether values are loaded from it that an index or an extent is made of.
+std::vector<bool> index_sources(const OpTrace& trace);
+
 // "x[i0+1]": an access as a person would write it.
 std::string access_text(const OpTrace& trace, ValueId access);
 

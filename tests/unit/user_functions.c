@@ -81,3 +81,49 @@ void user_trap_late(const float* x, float* out, size_t n) {
   trap_if(n > 5000);
   for (size_t i = 0; i < n; i++) out[i] = 3 * x[i];
 }
+
+void user_scaled(const float* x, const float* s, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = x[i] * s[i / 32];
+}
+
+void user_next(const float* x, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = x[i + 1] - x[i];
+}
+
+void user_square(const float* x, float* out, int32_t n) {
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < n; j++) out[j * n + i] = x[i * n + j];
+}
+
+void user_bytes(const float* table, const uint8_t* b, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = table[b[i]];
+}
+
+void user_gather(const float* x, const int32_t* j, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = 2 * x[j[i]];
+}
+
+void user_by_float(const float* x, const float* at, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] = x[(int32_t)at[i]];
+}
+
+void user_add_to(const float* x, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) out[i] += x[i];
+}
+
+void user_where_positive(const float* x, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (x[i] > 0) out[i] = x[i];
+}
+
+void user_times(const float* x, float* out, size_t n, int32_t m) {
+  for (size_t i = 0; i < n; i++) out[i] = x[i] * (float)m;
+}
+
+void user_window(const float* x, float* out, size_t n, size_t m) {
+  for (size_t i = 0; i < n; i++) {
+    float sum = 0;
+    for (size_t j = 0; j < m; j++) sum += x[i + j];
+    out[i] = sum;
+  }
+}

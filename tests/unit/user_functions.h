@@ -20,6 +20,18 @@ double user_half(double x);
 void user_wide(const double* x, double* out, size_t n);
 void user_prefix(const float* x, float* out, size_t n); /* its order is its meaning */
 
+/* shapes that are no product of sizes, outputs that are read, integers that are no sizes */
+void user_scaled(const float* x, const float* s, float* out, size_t n); /* s[i / 32] */
+void user_next(const float* x, float* out, size_t n);                   /* x[i + 1] */
+void user_square(const float* x, float* out, int32_t n);                /* out = transposed */
+void user_bytes(const float* table, const uint8_t* b, float* out, size_t n);
+void user_gather(const float* x, const int32_t* j, float* out, size_t n);
+void user_by_float(const float* x, const float* at, float* out, size_t n);
+void user_add_to(const float* x, float* out, size_t n); /* out[i] += x[i] */
+void user_where_positive(const float* x, float* out, size_t n);
+void user_times(const float* x, float* out, size_t n, int32_t m);
+void user_window(const float* x, float* out, size_t n, size_t m); /* sums of m neighbours */
+
 /* not understood: ends early on data */
 void user_until(const float* x, float* out, size_t n);
 void user_until_wide(const double* x, double* out, size_t n);
