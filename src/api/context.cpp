@@ -3,12 +3,12 @@
 #include "api/context.h"
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "api/thread_state.h"
 #include "base/device.h"
+#include "base/lazy.h"
 #include "base/log.h"
 #include "dispatch/strict.h"
 
@@ -56,13 +56,8 @@ Expected<bool> is_strict(int32_t option) {
 
 }  // namespace
 
-std::shared_mutex& registry_mutex() {
-  static std::shared_mutex mutex;
-  return mutex;
-}
-
 uint64_t next_context_id() {
-  static std::atomic<uint64_t> last{0};
+  static constinit std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
@@ -101,7 +96,6 @@ Expected<std::shared_ptr<Context>> Context::make(const nereid_context_options& o
     context->registry_ = context->own_registry_.get();
   }
   if (options.backend) {
-    const std::shared_lock lock(registry_mutex());
     NRD_TRY(context->registry_->find_backend(options.backend));
     context->backend_ = options.backend;
   }
@@ -151,21 +145,23 @@ namespace {
 
 // Never destroyed: other threads may still call while the process ends.
 struct DefaultContext {
-  nereid_context* handle = nullptr;
+  std::unique_ptr<nereid_context> handle;
   std::optional<nrd::Error> error;
-
-  DefaultContext() {
-    auto made = nrd::Context::make({});
-    if (made)
-      handle = new nereid_context{*made, true};
-    else
-      error = made.error();
-    nrd::g_default_context.store(handle, std::memory_order_release);
-  }
 };
 
-DefaultContext& default_instance() {
-  static DefaultContext& instance = *new DefaultContext;
+constinit nrd::Lazy<const DefaultContext> g_default;
+
+const DefaultContext& default_instance() {
+  const DefaultContext& instance = g_default.get([] {
+    DefaultContext built;
+    auto made = nrd::Context::make({});
+    if (made)
+      built.handle.reset(new nereid_context{std::move(*made), true});
+    else
+      built.error = made.error();
+    return built;
+  });
+  nrd::g_default_context.store(instance.handle.get(), std::memory_order_release);
   return instance;
 }
 
@@ -176,8 +172,8 @@ extern "C" {
 nereid_context* nereid_default_context(void) {
   nereid_context* handle = nullptr;
   nrd::guarded([&]() -> nrd::Expected<void> {
-    DefaultContext& instance = default_instance();
-    handle = instance.handle;
+    const DefaultContext& instance = default_instance();
+    handle = instance.handle.get();
     if (instance.error) return *instance.error;
     return {};
   });
@@ -209,7 +205,6 @@ nereid_status nereid_push_backend(nereid_context* context, const char* name) {
     if (!name) return nrd::null_error("backend", "a backend's name");
     auto found = nrd::context_of(context);
     if (!found) return found.error();
-    const std::shared_lock lock(nrd::registry_mutex());
     auto backend = (**found)->registry().find_backend(name);
     if (!backend) return backend.error();
     NRD_TRY((*backend)->load());

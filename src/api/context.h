@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 
@@ -13,10 +12,6 @@
 #include "api/plan.h"
 
 namespace nrd {
-
-// Held shared while a kernel is looked for, alone while a plug-in is added: contexts share the
-// process's registry.
-std::shared_mutex& registry_mutex();
 
 // Numbers that tell contexts apart, also those that are gone.
 uint64_t next_context_id();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/locks.h"
 #include "dispatch/device_runtime.h"
 
 namespace nrd {
@@ -63,7 +64,7 @@ class DeviceWorkspaces {
 
   Expected<Block> grow(DeviceRuntime& runtime, const StreamKey& key, size_t bytes);
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<StreamKey, Stream> streams_;
   std::vector<Owned> owned_;  // all there are, the idle ones and those in use
 };

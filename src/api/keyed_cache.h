@@ -3,13 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "base/locks.h"
 
 namespace nrd {
 
@@ -20,41 +21,40 @@ class KeyedCache {
   explicit KeyedCache(size_t capacity) : capacity_(capacity) {}
 
   std::shared_ptr<const T> find(std::string_view key) const {
-    const std::shared_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     auto found = entries_.find(key);
     if (found == entries_.end()) return nullptr;
-    const uint64_t now = clock_.load(std::memory_order_relaxed);
-    // Written only when it changes: threads that repeat a call share the line unwritten.
-    if (found->second.last_used.load(std::memory_order_relaxed) != now)
-      found->second.last_used.store(now, std::memory_order_relaxed);
+    found->second.last_used = clock_;
     return found->second.value;
   }
 
   // What is in the cache afterwards: another thread may have been faster.
   std::shared_ptr<const T> insert(std::string_view key, std::shared_ptr<const T> value) {
-    const std::unique_lock lock(mutex_);
+    std::shared_ptr<const T> evicted;  // destroyed without the lock
+    const std::lock_guard lock(mutex_);
     if (auto found = entries_.find(key); found != entries_.end()) return found->second.value;
     if (entries_.size() >= capacity_) {
       auto oldest = std::min_element(entries_.begin(), entries_.end(), [](auto& a, auto& b) {
-        return a.second.last_used.load() < b.second.last_used.load();
+        return a.second.last_used < b.second.last_used;
       });
+      evicted = std::move(oldest->second.value);
       entries_.erase(oldest);
     }
     Entry& entry = entries_[std::string(key)];
     entry.value = std::move(value);
-    entry.last_used = clock_.fetch_add(1, std::memory_order_relaxed) + 1;
+    entry.last_used = ++clock_;
     return entry.value;
   }
 
   size_t size() const {
-    const std::shared_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     return entries_.size();
   }
 
  private:
   struct Entry {
     std::shared_ptr<const T> value;
-    mutable std::atomic<uint64_t> last_used{0};
+    mutable uint64_t last_used = 0;
   };
   struct Hash {
     using is_transparent = void;
@@ -62,8 +62,8 @@ class KeyedCache {
   };
 
   const size_t capacity_;
-  mutable std::shared_mutex mutex_;
-  std::atomic<uint64_t> clock_{0};  // counts insertions
+  mutable Mutex mutex_;
+  uint64_t clock_ = 0;  // counts insertions
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
 };
 

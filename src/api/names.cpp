@@ -3,10 +3,11 @@
 #include "api/names.h"
 
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
 #include "api/call.h"
+#include "base/lazy.h"
+#include "base/locks.h"
 
 namespace nrd {
 namespace {
@@ -23,6 +24,9 @@ Expected<void> check_names(std::string_view list, const char* const* names, int3
   return {};
 }
 
+// Under LockName::kNames.
+constinit Lazy<std::unordered_map<std::string, std::unique_ptr<nereid_names>>> g_all;
+
 // Names end with a zero, lists with an empty name; no name is empty, so that no two sets run
 // together.
 void add_list(std::span<const std::string> names, std::string& text) {
@@ -34,8 +38,7 @@ void add_list(std::span<const std::string> names, std::string& text) {
 
 Expected<const nereid_names*> keep_names(const char* op, std::span<const char* const> operands,
                                          std::span<const char* const> attributes) {
-  static std::mutex mutex;
-  static auto& all = *new std::unordered_map<std::string, std::unique_ptr<nereid_names>>;
+  auto& all = g_all.get();
   auto names = std::make_unique<nereid_names>();
   names->op = op;
   names->operands.assign(operands.begin(), operands.end());
@@ -50,7 +53,7 @@ Expected<const nereid_names*> keep_names(const char* op, std::span<const char* c
   add_list(names->operands, text);
   add_list(names->attributes, text);
 
-  const std::lock_guard lock(mutex);
+  const Locked lock(LockName::kNames);
   std::unique_ptr<nereid_names>& kept = all[text];
   if (!kept) {
     names->id = static_cast<uint32_t>(all.size());

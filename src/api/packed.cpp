@@ -12,16 +12,16 @@ void nereid_packed::unpack(void* to) const {
 }
 
 const nrd::Block& nereid_packed::plain_form() const {
-  std::call_once(plain_made, [&] {
-    if (!has_panels()) return;
+  if (!has_panels()) return plain;
+  return plain_of_panels.get([&] {
     const auto count = static_cast<size_t>(sizes[0] * sizes[1]);
     nrd::Block narrow(context->allocator(), count * byte_size(dtype));
     unpack(narrow.data());
-    if (dtype == plain_dtype()) return plain.swap(narrow);
-    plain = nrd::Block(context->allocator(), count * byte_size(plain_dtype()));
-    nrd::convert(narrow.data(), dtype, plain.data(), plain_dtype(), count);
+    if (dtype == plain_dtype()) return narrow;
+    nrd::Block wide(context->allocator(), count * byte_size(plain_dtype()));
+    nrd::convert(narrow.data(), dtype, wide.data(), plain_dtype(), count);
+    return wide;
   });
-  return plain;
 }
 
 namespace nrd {
@@ -174,14 +174,19 @@ nrd::Expected<nrd::Panels> nereid_packed::panels_for(nrd::DType a) const {
   nrd::Expected<const nrd::gemm::Family*> family = nrd::product_family(machine, a, dtype);
   if (!family) return family.error();
   if (*family == panels.layout.family) return panels;
-  const std::lock_guard lock(mutex);
-  if (*family == other.layout.family) return other;
+  {
+    const std::lock_guard lock(mutex);
+    if (*family == other.layout.family) return other;
+  }
   const auto [k, n] = sizes;
   const nrd::Block rows(context->allocator(), static_cast<size_t>(k * n) * byte_size(dtype));
   unpack(rows.data());
   nrd::Expected<nrd::Panels> made =
       nrd::make_panels(*context, machine, a, {rows.data(), dtype, n, 1}, k, n);
-  if (made) other = *made;
+  if (!made) return made;
+  nrd::Panels kept = *made;  // the former are destroyed without the lock
+  const std::lock_guard lock(mutex);
+  std::swap(kept, other);
   return made;
 }
 

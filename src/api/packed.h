@@ -8,10 +8,10 @@
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "api/context.h"
+#include "base/lazy.h"
 #include "gemm/batch.h"
 
 namespace nrd {
@@ -42,10 +42,10 @@ struct nereid_packed {
   std::array<int64_t, 2> sizes{};       // k, n
   std::string isa;
   nrd::Panels panels;  // for an a of the same dtype
-  mutable std::mutex mutex;
-  mutable nrd::Panels other;  // for an a of another; made when first asked for
-  mutable std::once_flag plain_made;
-  mutable nrd::Block plain;
+  mutable nrd::Mutex mutex;
+  mutable nrd::Panels other;  // for an a of another; made when first asked for; under mutex
+  nrd::Block plain;           // where there are no panels
+  mutable nrd::LazyMember<const nrd::Block> plain_of_panels;
 
   mutable nrd::PlanCache plans{64};  // of the plain form
   mutable nrd::KeyedCache<nrd::PackedProduct> products{64};

@@ -3,8 +3,6 @@
 #include "api/plan.h"
 
 #include <algorithm>
-#include <mutex>
-#include <shared_mutex>
 
 #include "api/context.h"
 #include "base/device.h"
@@ -41,7 +39,6 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
     for (OperandDesc& operand : desc.operands) operand.constant = false;
 
   NRD_TRY(check_device(desc));
-  const std::shared_lock lock(registry_mutex());
   Expected<KernelChoice> choice = context.registry().select(backend, desc);
   if (!choice) return with_op(choice.error(), desc);
   plan->choice_ = *choice;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // src/api/query.cpp: what operators and backends there are.
 #include <deque>
-#include <mutex>
 
 #include "api/context.h"
+#include "base/lazy.h"
+#include "base/locks.h"
 
 namespace nrd {
 namespace {
@@ -35,11 +36,17 @@ Expected<void> describe_op(int32_t index, nereid_op_info* info) {
   return write_struct(known, info, "nereid_op_info");
 }
 
+// What outlives the call that asked for it. Under LockName::kNames.
+struct Kept {
+  std::unordered_map<const ChoiceAttribute*, std::string> values;
+  std::deque<std::string> plugins;  // a plug-in stays, so may its name
+};
+constinit Lazy<Kept> g_kept;
+
 // "half|interleaved" of each choice, made once and kept.
 const char* values_text(const ChoiceAttribute& choice) {
-  static std::mutex mutex;
-  static auto& texts = *new std::unordered_map<const ChoiceAttribute*, std::string>;
-  const std::lock_guard lock(mutex);
+  auto& texts = g_kept.get().values;
+  const Locked lock(LockName::kNames);
   std::string& text = texts[&choice];
   if (text.empty())
     for (const std::string& value : choice.values) text += (text.empty() ? "" : "|") + value;
@@ -86,7 +93,6 @@ const Variant* variant_at(int32_t op_index, int32_t index) noexcept {
 }
 
 Expected<void> describe_backend(Context& context, int32_t index, nereid_backend_info* info) {
-  const std::shared_lock lock(registry_mutex());
   std::vector<Backend*> backends = context.registry().backends();
   if (index < 0 || static_cast<size_t>(index) >= backends.size())
     return make_error({ErrorCode::kInvalidArgument, "", "backend index", fmt::format("{}", index),
@@ -125,7 +131,6 @@ Expected<void> explain(Context& context, const nereid_call* given, const char** 
   thread_local std::string lines;
   lines = fmt::format("{} {} {}{}{}\n", desc.op->name, desc.shape_text(), desc.dtype_text(),
                       options.empty() ? "" : " ", options);
-  const std::shared_lock lock(registry_mutex());
   NRD_TRY(context.registry().find_backend(backend));
   for (const Explanation& line :
        context.registry().explain(desc, call.head.backend ? call.head.backend : ""))
@@ -136,11 +141,11 @@ Expected<void> explain(Context& context, const nereid_call* given, const char** 
 
 Expected<void> load_plugin(Context& context, const char* path, const char** name) {
   if (!path) return null_error("path", "a shared library's path");
-  const std::unique_lock lock(registry_mutex());
   Expected<std::string> added = context.registry().add_plugin(path);
   if (!added) return added.error();
   outdate_plans();
-  static auto& names = *new std::deque<std::string>;  // a plug-in stays, so may its name
+  std::deque<std::string>& names = g_kept.get().plugins;
+  const Locked lock(LockName::kNames);
   names.push_back(std::move(*added));
   if (name) *name = names.back().c_str();
   return {};
@@ -200,7 +205,6 @@ nereid_status nereid_describe_attribute(int32_t op, int32_t index, nereid_attrib
 int32_t nereid_backend_count(nereid_context* context) {
   int32_t count = 0;
   nrd::with_context(context, [&](nrd::Context& c) -> nrd::Expected<void> {
-    const std::shared_lock lock(nrd::registry_mutex());
     count = static_cast<int32_t>(c.registry().backends().size());
     return {};
   });

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 // src/api/register_op.cpp: nereid_register_op.
 #include <deque>
-#include <mutex>
 
 #include "api/context.h"
+#include "base/lazy.h"
+#include "base/locks.h"
 #include "compiler/user_op.h"
 
 namespace nrd {
 namespace {
 
-// Reasons outlive the call that asked for them.
+// Reasons outlive the call that asked for them. Under LockName::kNames.
+constinit Lazy<std::deque<std::string>> g_kept;
+
 const char* keep(std::string text) {
-  static std::mutex mutex;
-  static auto* kept = new std::deque<std::string>;
-  const std::lock_guard lock(mutex);
-  return kept->emplace_back(std::move(text)).c_str();
+  std::deque<std::string>& kept = g_kept.get();
+  const Locked lock(LockName::kNames);
+  return kept.emplace_back(std::move(text)).c_str();
 }
 
 Expected<void> register_op(const char* name, const void* function, const char* c_signature,

@@ -30,7 +30,6 @@ Expected<void> warm_up_case(Context& context, const Op& op, DType dtype) {
   if (!desc) return desc.error();
   for (OperandDesc& operand : desc->operands) operand.constant = false;
   const std::string_view scoped = thread_backend(), name = scoped.empty() ? "cpu" : scoped;
-  const std::shared_lock lock(registry_mutex());
   Expected<Backend*> backend = context.registry().find_backend(name);
   if (!backend) return backend.error();
   if (!(*backend)->runs_on(DeviceKind::kCpu)) desc->device = {DeviceKind::kCuda, 0};

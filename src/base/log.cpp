@@ -2,17 +2,16 @@
 // src/base/log.cpp: the sink, and the default one that NEREID_LOG switches on.
 #include "base/log.h"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdio>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/env.h"
+#include "base/lazy.h"
+#include "base/locks.h"
 
 namespace nrd {
 namespace {
@@ -64,9 +63,8 @@ std::shared_ptr<const LogSink> share(LogSink sink) {
 }
 
 struct State {
-  std::mutex mutex;
-  std::shared_ptr<const LogSink> sink;
-  std::set<std::string, std::less<>> said;
+  std::shared_ptr<const LogSink> sink;      // under LockName::kLog
+  std::set<std::string, std::less<>> said;  // under LockName::kLog
   std::atomic<unsigned> levels{0};
 
   State() {
@@ -75,16 +73,9 @@ struct State {
   }
 };
 
-// Never destroyed: other static objects may log while the process ends.
-State& state() {
-  static State& instance = []() -> State& {
-    // A forked child must not inherit a mutex that another thread held.
-    pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); },
-                   [] { state().mutex.unlock(); });
-    return *new State;
-  }();
-  return instance;
-}
+constinit Lazy<State> g_state;
+
+State& state() { return g_state.get(); }
 
 }  // namespace
 
@@ -95,8 +86,8 @@ void set_log_sink(LogSink sink) {
   }
   std::shared_ptr<const LogSink> shared = sink ? share(std::move(sink)) : nullptr;
   State& s = state();
-  const std::lock_guard lock(s.mutex);
-  s.sink = std::move(shared);
+  const Locked lock(LockName::kLog);
+  s.sink.swap(shared);  // the former sink is destroyed without the lock
   s.levels.store(levels, std::memory_order_relaxed);
 }
 
@@ -109,7 +100,7 @@ void log(LogLevel level, std::string_view line) {
   State& s = state();
   std::shared_ptr<const LogSink> sink;
   {
-    const std::lock_guard lock(s.mutex);
+    const Locked lock(LockName::kLog);
     sink = s.sink;
   }
   if (sink) (*sink)(level, line);  // outside the lock: a sink may log or replace itself
@@ -119,7 +110,7 @@ void log_once(LogLevel level, std::string_view line) {
   if (!log_enabled(level)) return;  // not counted as said: a later listener still hears it
   {
     State& s = state();
-    const std::lock_guard lock(s.mutex);
+    const Locked lock(LockName::kLog);
     if (!s.said.emplace(line).second) return;
   }
   log(level, line);

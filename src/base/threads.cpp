@@ -246,10 +246,6 @@ void* Pool::worker_main(void* pool) {
 
 // Called with is_busy_ held. Fewer workers than wanted, or none, is slower and still right.
 void Pool::start() {
-  static std::atomic<bool> is_registered{false};
-  if (!is_registered.exchange(true)) {
-    pthread_atfork(nullptr, nullptr, [] { g_pool.forget_workers(); });
-  }
   const int wanted = width() - 1;
   // With more threads than cores, who spins keeps another from working.
   spin_ = width() <= available_cores() ? kSpin : std::chrono::microseconds{0};
@@ -311,6 +307,8 @@ struct RangeCall {
 }  // namespace
 
 Executor& default_executor() { return g_pool; }
+
+void forget_workers() { g_pool.forget_workers(); }
 
 void parallel_ranges(const Exec& exec, int64_t count, int64_t grain,
                      void (*body)(void* context, int64_t begin, int64_t end), void* context) {

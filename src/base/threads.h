@@ -36,6 +36,8 @@ int default_threads();
 // The library's own pool of default_threads() threads, the caller among them, started on first
 // use. One call at a time has the workers; a concurrent or nested call runs in its own thread.
 Executor& default_executor();
+// For locks.cpp, in a forked child: the workers exist in the parent only.
+void forget_workers();
 
 // How a call executes: how many threads, and whose; on a device, in which stream.
 struct Exec {

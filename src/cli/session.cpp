@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/device.h"
 #include "base/env.h"
+#include "base/files.h"
 #include "dispatch/strict.h"
 #include "workbench/backends/peers.h"
 #include "workbench/report.h"
@@ -107,14 +107,11 @@ void ReportOptions::note_given(const CLI::App& verb) {
 namespace {
 
 void write_file(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::trunc);
-  file << content;
-  file.close();
-  if (!file)
-    fail(make_error({.code = ErrorCode::kEnvironment,
-                     .argument = path,
-                     .got = std::strerror(errno),
-                     .hint = "the report could not be written"}));
+  if (Expected<void> saved = save_file(path, content); !saved) {
+    Error error = saved.error();
+    error.hint = "the report could not be written";
+    fail(error);
+  }
 }
 
 // True when the report went to standard output.

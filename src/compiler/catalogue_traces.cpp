@@ -3,24 +3,33 @@
 #include "compiler/catalogue_traces.h"
 
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
+#include "base/lazy.h"
+#include "base/locks.h"
 #include "trace/text.h"
 
 namespace nrd {
+namespace {
+
+// Under LockName::kTraces.
+constinit Lazy<std::unordered_map<std::string_view, std::unique_ptr<const OpTrace>>> g_parsed;
+
+}  // namespace
 
 const OpTrace* catalogue_trace(std::string_view name) {
-  static std::mutex mutex;
-  static std::unordered_map<std::string_view, std::unique_ptr<OpTrace>> parsed;
-  const std::lock_guard lock(mutex);
-  if (auto found = parsed.find(name); found != parsed.end()) return found->second.get();
+  auto& parsed = g_parsed.get();
+  {
+    const Locked lock(LockName::kTraces);
+    if (auto found = parsed.find(name); found != parsed.end()) return found->second.get();
+  }
   for (const EmbeddedTrace& embedded : embedded_traces()) {
     if (embedded.name != name) continue;
     Expected<OpTrace> trace = parse_trace(embedded.text);
     if (!trace) return nullptr;  // a test parses every one
-    return parsed.emplace(embedded.name, std::make_unique<OpTrace>(std::move(*trace)))
-        .first->second.get();
+    auto made = std::make_unique<const OpTrace>(std::move(*trace));
+    const Locked lock(LockName::kTraces);
+    return parsed.try_emplace(embedded.name, std::move(made)).first->second.get();
   }
   return nullptr;
 }

@@ -143,10 +143,7 @@ void CompiledBody::run(const InstanceArgs& args, const int64_t* strides, int64_t
 }
 
 const CompiledSteps* CompiledBody::steps() const {
-  std::call_once(steps_made_, [&] {
-    if (make_steps_) steps_ = make_steps_();
-  });
-  return steps_.get();
+  return steps_.get([&] { return make_steps_ ? make_steps_() : nullptr; }).get();
 }
 
 bool CompiledBody::shares(const size_t* sizes) const {
@@ -202,7 +199,8 @@ void CompiledBody::run_shared(const InstanceArgs& args, void* shared, int64_t pa
 
 void CompiledBody::run_steps(const InstanceArgs& args, void* shared, int64_t parts,
                              const Exec& exec) const {
-  const jit::LoweredSteps& lowered = steps_->lowered;
+  const CompiledSteps& compiled = *steps();
+  const jit::LoweredSteps& lowered = compiled.lowered;
   const std::array<int64_t, kMaxOperands> strides{};
   const Sizes sizes = signed_sizes(args.sizes);
   Block block;
@@ -217,7 +215,7 @@ void CompiledBody::run_steps(const InstanceArgs& args, void* shared, int64_t par
   }
   for (size_t i = 0; i < lowered.steps.size(); i++) {
     const jit::Step& step = lowered.steps[i];
-    const auto entry = steps_->code[i]->entry_with_pointers();
+    const auto entry = compiled.code[i]->entry_with_pointers();
     if (step.range == kNoValue) {
       entry(block.words, pointers.data());
       continue;

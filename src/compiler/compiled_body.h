@@ -6,9 +6,9 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/lazy.h"
 #include "jit/code.h"
 #include "jit/lower.h"
 #include "ops/evaluate.h"
@@ -64,8 +64,7 @@ class CompiledBody final : public Body {
   std::vector<bool> wide_numbers_;
   std::vector<bool> counts_;  // of each size, whether a loop runs to it
   MakeSteps make_steps_;
-  mutable std::once_flag steps_made_;
-  mutable std::unique_ptr<const CompiledSteps> steps_;
+  mutable LazyMember<const std::unique_ptr<const CompiledSteps>> steps_;
 };
 
 }  // namespace nrd

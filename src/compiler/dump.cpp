@@ -7,14 +7,18 @@
 #include <cstdio>
 
 #include "base/env.h"
+#include "base/lazy.h"
 #include "jit/code.h"
 #include "trace/text.h"
 
 namespace nrd {
 namespace {
 
+constinit Lazy<const std::string> g_wanted;
+
 bool asked(const char* stage) {
-  static const std::string wanted = "," + env("NEREID_DUMP").value_or("") + ",";
+  const std::string& wanted =
+      g_wanted.get([] { return "," + env("NEREID_DUMP").value_or("") + ","; });
   return wanted.find(fmt::format(",{},", stage)) != std::string::npos;
 }
 

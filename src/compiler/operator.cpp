@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_map>
 
+#include "base/lazy.h"
+#include "base/locks.h"
 #include "base/log.h"
 #include "compiler/catalogue_traces.h"
 #include "compiler/compiled_body.h"
@@ -107,12 +108,16 @@ Expected<std::shared_ptr<const Body>> compile_and_prove(const OpTrace& trace,
   return compile(trace, binding, target);
 }
 
-// Code by what it was made from; kept for the process, as operators are.
+// Code by what it was made from; kept for the process, as operators are. Under
+// LockName::kOperatorCode.
+using KeptCode = std::unordered_map<std::string, Expected<std::shared_ptr<const Body>>>;
+constinit Lazy<KeptCode> g_code;
+
+// Two threads that ask together may both compile and prove; the first to finish is kept.
 Expected<std::shared_ptr<const Body>> find_or_compile(const OpTrace& trace,
                                                       const jit::Binding& binding,
                                                       const jit::Target& target, bool is_users) {
-  static std::mutex mutex;
-  static auto* kept = new std::unordered_map<std::string, Expected<std::shared_ptr<const Body>>>;
+  KeptCode& kept = g_code.get();
   std::string key;
   const OpTrace* address = &trace;
   key.append(reinterpret_cast<const char*>(&address), sizeof address);
@@ -120,10 +125,14 @@ Expected<std::shared_ptr<const Body>> find_or_compile(const OpTrace& trace,
   for (int i : binding.ints) key.push_back(static_cast<char>(i));
   key.push_back(binding.non_temporal ? 'n' : 'c');
   key += target.isa;
-  const std::lock_guard lock(mutex);
-  if (auto found = kept->find(key); found != kept->end()) return found->second;
+  {
+    const Locked lock(LockName::kOperatorCode);
+    if (auto found = kept.find(key); found != kept.end()) return found->second;
+  }
   const auto make = is_users ? compile_and_prove : compile;
-  return kept->emplace(std::move(key), make(trace, binding, target)).first->second;
+  const Expected<std::shared_ptr<const Body>> made = make(trace, binding, target);
+  const Locked lock(LockName::kOperatorCode);
+  return kept.try_emplace(std::move(key), made).first->second;
 }
 
 Error no_trace(const Desc& desc) {

@@ -8,9 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
-#include <optional>
 
+#include "base/lazy.h"
 #include "cuda/targets.h"
 #include "dispatch/cuda_parts.h"
 #include "dispatch/device_runtime.h"
@@ -110,6 +109,51 @@ class CudaKernel final : public Kernel {
   DeviceRuntime& runtime_;
 };
 
+// The devices there are and their kernels, or why there are none.
+struct Loaded {
+  explicit Loaded(const CudaParts& parts) : result(open(parts)) {}
+  Loaded(const Loaded&) = delete;  // kernels refer to the devices
+  Loaded& operator=(const Loaded&) = delete;
+
+  std::vector<CudaDevice> devices;
+  std::vector<std::unique_ptr<CudaKernel>> kernels;
+  Expected<void> result;
+
+ private:
+  Expected<void> open(const CudaParts& parts) {
+    Expected<DeviceRuntime*> runtime = device_runtime();
+    if (!runtime) return runtime.error();
+    Expected<std::string> asked = cuda::target_from_environment();
+    if (!asked) return asked.error();
+    Expected<std::vector<cuda::DeviceInfo>> found = parts.devices();
+    if (!found) return found.error();
+    if (found->empty())
+      return make_error({.code = ErrorCode::kEnvironment,
+                         .argument = "device cuda",
+                         .got = "a machine without a CUDA device"});
+    for (cuda::DeviceInfo& info : *found) {
+      Expected<std::string_view> target = cuda::target_of(info, *asked);
+      devices.push_back({std::move(info), std::move(target)});
+    }
+    const bool none = std::none_of(devices.begin(), devices.end(),
+                                   [](const CudaDevice& d) { return static_cast<bool>(d.target); });
+    if (none) return devices.front().target.error();
+    add_kernels(parts, cuda::kSm90a, parts.sm90(), **runtime);
+    add_kernels(parts, cuda::kSm80, parts.sm80(), **runtime);
+    return {};
+  }
+
+  void add_kernels(const CudaParts& parts, std::string_view target,
+                   const cuda::KernelTables& tables, DeviceRuntime& runtime) {
+    const bool used = std::any_of(devices.begin(), devices.end(), [&](const CudaDevice& device) {
+      return device.target && *device.target == target;
+    });
+    if (!used) return;
+    for (const cuda::Implementation* family : parts.implementations())
+      kernels.push_back(std::make_unique<CudaKernel>(*family, target, tables, devices, runtime));
+  }
+};
+
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(const CudaParts& parts) : parts_(parts) {}
@@ -120,56 +164,20 @@ class CudaBackend final : public Backend {
   std::string version() const override { return cuda::version_text(); }
 
   Expected<void> load() override {
-    std::call_once(once_, [this] { loaded_ = open(); });
-    return *loaded_;
+    return loaded_.get([this] { return Loaded(parts_); }).result;
   }
 
   std::vector<const Kernel*> kernels(const Op& op) const override {
     std::vector<const Kernel*> list;
-    for (const std::unique_ptr<CudaKernel>& kernel : kernels_)
-      if (kernel->serves(op)) list.push_back(kernel.get());
+    if (const Loaded* loaded = loaded_.peek())
+      for (const std::unique_ptr<CudaKernel>& kernel : loaded->kernels)
+        if (kernel->serves(op)) list.push_back(kernel.get());
     return list;
   }
 
  private:
-  Expected<void> open() {
-    Expected<DeviceRuntime*> runtime = device_runtime();
-    if (!runtime) return runtime.error();
-    Expected<std::string> asked = cuda::target_from_environment();
-    if (!asked) return asked.error();
-    Expected<std::vector<cuda::DeviceInfo>> devices = parts_.devices();
-    if (!devices) return devices.error();
-    if (devices->empty())
-      return make_error({.code = ErrorCode::kEnvironment,
-                         .argument = "device cuda",
-                         .got = "a machine without a CUDA device"});
-    for (cuda::DeviceInfo& info : *devices) {
-      Expected<std::string_view> target = cuda::target_of(info, *asked);
-      devices_.push_back({std::move(info), std::move(target)});
-    }
-    const bool none = std::none_of(devices_.begin(), devices_.end(),
-                                   [](const CudaDevice& d) { return static_cast<bool>(d.target); });
-    if (none) return devices_.front().target.error();
-    add_kernels(cuda::kSm90a, parts_.sm90(), **runtime);
-    add_kernels(cuda::kSm80, parts_.sm80(), **runtime);
-    return {};
-  }
-
-  void add_kernels(std::string_view target, const cuda::KernelTables& tables,
-                   DeviceRuntime& runtime) {
-    const bool used = std::any_of(devices_.begin(), devices_.end(), [&](const CudaDevice& device) {
-      return device.target && *device.target == target;
-    });
-    if (!used) return;
-    for (const cuda::Implementation* family : parts_.implementations())
-      kernels_.push_back(std::make_unique<CudaKernel>(*family, target, tables, devices_, runtime));
-  }
-
   CudaParts parts_;
-  std::once_flag once_;
-  std::optional<Expected<void>> loaded_;
-  std::vector<CudaDevice> devices_;
-  std::vector<std::unique_ptr<CudaKernel>> kernels_;
+  LazyMember<const Loaded> loaded_;
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 #include "base/device.h"
 #include "base/env.h"
+#include "base/lazy.h"
+#include "base/locks.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "dispatch/builtin.h"
@@ -22,9 +24,18 @@ Expected<Machine> Machine::host() {
 
 KernelRegistry::KernelRegistry(Machine machine) : machine_(std::move(machine)) {
   backends_ = make_builtin_backends(machine_);
+  publish();
+}
+
+void KernelRegistry::publish() {
+  auto list = std::make_unique<List>();
+  for (const auto& backend : backends_) list->push_back(backend.get());
+  list_.store(list.get(), std::memory_order_release);
+  lists_.push_back(std::move(list));
 }
 
 Expected<void> KernelRegistry::add(std::unique_ptr<Backend> backend) {
+  const Locked lock(LockName::kBackends);
   for (const auto& known : backends_)
     if (known->name() == backend->name())
       return make_error({.code = ErrorCode::kInvalidArgument,
@@ -32,25 +43,23 @@ Expected<void> KernelRegistry::add(std::unique_ptr<Backend> backend) {
                          .got = "a second one named '" + backend->name() + "'",
                          .hint = "rename it"});
   backends_.push_back(std::move(backend));
+  publish();
   return {};
 }
 
 void KernelRegistry::replace(std::unique_ptr<Backend> backend) {
   for (auto& known : backends_)
-    if (known->name() == backend->name()) known = std::move(backend);
-}
-
-std::vector<Backend*> KernelRegistry::backends() const {
-  std::vector<Backend*> list;
-  for (const auto& backend : backends_) list.push_back(backend.get());
-  return list;
+    if (known->name() == backend->name()) {
+      known = std::move(backend);
+      return publish();
+    }
 }
 
 Expected<Backend*> KernelRegistry::find_backend(std::string_view name) const {
   std::string names;
   std::vector<std::string> known;
-  for (const auto& backend : backends_) {
-    if (backend->name() == name) return backend.get();
+  for (Backend* backend : list()) {
+    if (backend->name() == name) return backend;
     known.push_back(backend->name());
     names += (names.empty() ? "" : ", ") + known.back();
   }
@@ -134,7 +143,7 @@ bool has_constants(const Desc& desc) {
 
 std::vector<Explanation> KernelRegistry::explain(const Desc& desc, std::string_view only) const {
   std::vector<Explanation> lines;
-  for (const auto& backend : backends_) {
+  for (Backend* backend : list()) {
     if (!only.empty() && backend->name() != only) continue;
     if (Expected<void> reachable = check_device(*backend, desc); !reachable) {
       lines.push_back({.backend = backend->name(), .reason = reachable.error().message()});
@@ -172,12 +181,18 @@ std::vector<Explanation> KernelRegistry::explain(const Desc& desc, std::string_v
   return lines;
 }
 
+namespace {
+
+struct Built {
+  std::unique_ptr<KernelRegistry> registry;
+  std::optional<Error> error;
+};
+constinit Lazy<const Built> g_shared;
+
+}  // namespace
+
 Expected<KernelRegistry*> KernelRegistry::shared() {
-  struct Built {
-    std::unique_ptr<KernelRegistry> registry;
-    std::optional<Error> error;
-  };
-  static const Built built = [] {
+  const Built& built = g_shared.get([] {
     Built b;
     Expected<Machine> machine = Machine::host();
     if (!machine) {
@@ -191,7 +206,7 @@ Expected<KernelRegistry*> KernelRegistry::shared() {
       if (Expected<std::string> name = b.registry->add_plugin(path); !name) b.error = name.error();
     }
     return b;
-  }();
+  });
   if (built.error) return *built.error;
   return built.registry.get();
 }

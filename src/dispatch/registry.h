@@ -2,8 +2,8 @@
 // src/dispatch/registry.h: the backends there are, and which kernel answers a call.
 #pragma once
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +36,7 @@ struct Explanation {
   std::string reason;
 };
 
+// Looked at by many threads without a lock, also while a backend is added.
 class KernelRegistry {
  public:
   // The built-in backends: cpu, autovec, scalar, cuda.
@@ -50,7 +51,7 @@ class KernelRegistry {
   Expected<std::string> add_plugin(const std::string& path);  // its name
 
   const Machine& machine() const { return machine_; }
-  std::vector<Backend*> backends() const;  // in the order they were added
+  std::vector<Backend*> backends() const { return list(); }  // in the order they were added
   Expected<Backend*> find_backend(std::string_view name) const;
 
   // The best kernel of that backend for an operator, whatever the case.
@@ -64,8 +65,15 @@ class KernelRegistry {
   static Expected<KernelRegistry*> shared();
 
  private:
+  using List = std::vector<Backend*>;
+  const List& list() const { return *list_.load(std::memory_order_acquire); }
+  void publish();
+
   Machine machine_;
+  // Changed under LockName::kBackends.
   std::vector<std::unique_ptr<Backend>> backends_;
+  std::vector<std::unique_ptr<const List>> lists_;  // also former ones, which some may still read
+  std::atomic<const List*> list_{nullptr};          // the newest; never changed once it is here
 };
 
 }  // namespace nrd

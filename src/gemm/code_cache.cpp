@@ -2,25 +2,32 @@
 // src/gemm/code_cache.cpp: see code_cache.h.
 #include "gemm/code_cache.h"
 
-#include <mutex>
 #include <unordered_map>
+
+#include "base/lazy.h"
+#include "base/locks.h"
 
 namespace nrd::gemm {
 namespace {
 
+// Under LockName::kProductCode. No two kinds of kernel have a key in common.
+constinit Lazy<std::unordered_map<std::string, std::shared_ptr<const jit::Code>>> g_kept;
+
 template <class Write>  // Expected<jit::Program>()
 Expected<jit::Code::Entry> find_or_make(std::string key, const jit::Target& target, Write write) {
-  static std::mutex mutex;
-  static auto* kept = new std::unordered_map<std::string, std::shared_ptr<const jit::Code>>;
-  const std::lock_guard lock(mutex);
-  if (auto found = kept->find(key); found != kept->end()) return found->second->entry();
+  auto& kept = g_kept.get();
+  {
+    const Locked lock(LockName::kProductCode);
+    if (auto found = kept.find(key); found != kept.end()) return found->second->entry();
+  }
   Expected<jit::Program> program = write();
   if (!program) return program.error();
   Expected<std::vector<uint8_t>> bytes = jit::encode(*program, target);
   if (!bytes) return bytes.error();
   Expected<std::shared_ptr<const jit::Code>> code = jit::make_code("nereid_" + key, *bytes);
   if (!code) return code.error();
-  return kept->emplace(std::move(key), std::move(*code)).first->second->entry();
+  const Locked lock(LockName::kProductCode);
+  return kept.try_emplace(std::move(key), *code).first->second->entry();
 }
 
 }  // namespace

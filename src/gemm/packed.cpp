@@ -21,8 +21,10 @@ Expected<PackedLayout> make_packed_layout(const Family& family, DType source, in
   const int64_t padded = n > INT64_MAX - columns ? n : (n + columns - 1) / columns * columns;
   const int64_t depth = family.depth;
   const int64_t whole = k > INT64_MAX - depth ? k : family.steps(k) * depth;
-  // One row more for the corrections.
-  Expected<int64_t> count = element_count({whole + 4, padded}, static_cast<size_t>(family.element));
+  // One row more for the corrections, and never nothing: a panel's bytes are computed all the same.
+  const int64_t rows = whole > INT64_MAX - 4 ? whole : whole + 4;
+  Expected<int64_t> count =
+      element_count({rows, std::max(padded, columns)}, static_cast<size_t>(family.element));
   if (!count) return count.error();
   return PackedLayout{&family, source, k, n};
 }

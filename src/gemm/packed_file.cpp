@@ -2,18 +2,16 @@
 // src/gemm/packed_file.cpp: writes, checks and maps files of packed matrices.
 #include "gemm/packed_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "base/files.h"
 
 namespace nrd::gemm {
 namespace {
@@ -67,11 +65,9 @@ uint64_t checksum_of(const Header& header) {
   return checksum_of(&header, offsetof(Header, checksum));
 }
 
-Error file_error(const char* op, const std::string& path, const char* what) {
-  return make_error({.code = ErrorCode::kEnvironment,
-                     .op = op,
-                     .argument = fmt::format("'{}'", path),
-                     .got = fmt::format("{}: {}", what, std::strerror(errno))});
+Error with_op(Error error, const char* op) {
+  error.op = op;
+  return error;
 }
 
 Error refuse(const std::string& path, ErrorCode code, std::string got, std::string allowed,
@@ -83,46 +79,6 @@ Error refuse(const std::string& path, ErrorCode code, std::string got, std::stri
                      .allowed = std::move(allowed),
                      .hint = std::move(hint)});
 }
-
-class File {
- public:
-  File(const std::string& path, int flags)
-      : descriptor_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  bool is_open() const { return descriptor_ >= 0; }
-  int get() const { return descriptor_; }
-
-  bool write(const void* data, size_t bytes) const {
-    const auto* at = static_cast<const char*>(data);
-    while (bytes > 0) {
-      const ssize_t written = ::write(descriptor_, at, bytes);
-      if (written < 0 && errno != EINTR) return false;
-      if (written < 0) continue;
-      at += written;
-      bytes -= static_cast<size_t>(written);
-    }
-    return true;
-  }
-  // Bytes read; fewer at the end of the file, -1 with errno.
-  ssize_t read(void* data, size_t bytes) const {
-    size_t done = 0;
-    while (done < bytes) {
-      const ssize_t got = ::read(descriptor_, static_cast<char*>(data) + done, bytes - done);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return -1;
-      if (got == 0) break;
-      done += static_cast<size_t>(got);
-    }
-    return static_cast<ssize_t>(done);
-  }
-
- private:
-  int descriptor_;
-};
 
 Header header_of(const PackedLayout& layout, const void* panels) {
   const Family& family = *layout.family;
@@ -198,44 +154,38 @@ Expected<PackedLayout> read_header(const std::string& path, const Header& header
 
 Expected<void> save_packed(const PackedLayout& layout, const void* panels,
                            const std::string& path) {
-  const std::string part = fmt::format("{}.{}.part", path, getpid());
   std::array<char, kPage> page{};
   const Header header = header_of(layout, panels);
   std::memcpy(page.data(), &header, sizeof header);
-  {
-    const File file(part, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file.is_open()) return file_error(kSave, path, "cannot be written");
-    if (!file.write(page.data(), page.size()) || !file.write(panels, layout.bytes())) {
-      const Error error = file_error(kSave, path, "cannot be written");
-      unlink(part.c_str());
-      return error;
-    }
-  }
-  if (rename(part.c_str(), path.c_str()) != 0) {
-    const Error error = file_error(kSave, path, "cannot be renamed to");
-    unlink(part.c_str());
-    return error;
-  }
+  const auto save = [&]() -> Expected<void> {
+    Expected<FileWriter> file = FileWriter::create(path);
+    if (!file) return file.error();
+    NRD_TRY(file->write(page.data(), page.size()));
+    NRD_TRY(file->write(panels, layout.bytes()));
+    return file->commit();
+  };
+  const Expected<void> saved = save();
+  if (!saved) return with_op(saved.error(), kSave);
   return {};
 }
 
 Expected<MappedPacked> map_packed(const std::string& path, bool verify) {
-  const File file(path, O_RDONLY);
-  if (!file.is_open()) return file_error(kMap, path, "cannot be opened");
+  const Expected<FileReader> file = FileReader::open(path);
+  if (!file) return with_op(file.error(), kMap);
   Header header;
-  const ssize_t got = file.read(&header, sizeof header);
-  if (got < 0) return file_error(kMap, path, "cannot be read");
-  Expected<PackedLayout> layout = read_header(path, header, static_cast<size_t>(got));
+  const Expected<size_t> got = file->read(&header, sizeof header);
+  if (!got) return with_op(got.error(), kMap);
+  Expected<PackedLayout> layout = read_header(path, header, *got);
   if (!layout) return layout.error();
-  struct stat status;
-  if (fstat(file.get(), &status) != 0) return file_error(kMap, path, "cannot be read");
   const size_t bytes = kPage + layout->bytes();
-  if (static_cast<uint64_t>(status.st_size) < bytes) {
-    return refuse(path, ErrorCode::kInvalidArgument, fmt::format("{} bytes", status.st_size),
-                  fmt::format("{} bytes", bytes), "the file is truncated: pack the matrix again");
+  if (file->bytes != bytes) {
+    return refuse(path, ErrorCode::kInvalidArgument, fmt::format("{} bytes", file->bytes),
+                  fmt::format("{} bytes", bytes),
+                  file->bytes < bytes ? "the file is truncated: pack the matrix again"
+                                      : "something follows the matrix: pack it again");
   }
-  void* map = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
-  if (map == MAP_FAILED) return file_error(kMap, path, "cannot be mapped");
+  void* map = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file->file.get(), 0);
+  if (map == MAP_FAILED) return with_op(file_error(path, "cannot be mapped"), kMap);
   const char* panels = static_cast<const char*>(map) + kPage;
   std::shared_ptr<const void> owner(panels, [map, bytes](const void*) { munmap(map, bytes); });
   if (verify && checksum_of(panels, layout->bytes()) != header.data_checksum) {

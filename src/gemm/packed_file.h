@@ -12,7 +12,7 @@
 
 namespace nrd::gemm {
 
-// Written beside `path` and renamed: a file that is there is complete.
+// By base/files.h: a file that is there is complete.
 Expected<void> save_packed(const PackedLayout& layout, const void* panels, const std::string& path);
 
 struct MappedPacked {

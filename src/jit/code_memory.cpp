@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/lazy.h"
 #include "jit/code.h"
 #include "jit/symbols.h"
 
@@ -19,6 +20,7 @@ namespace nrd::jit {
 namespace {
 
 std::atomic<bool> refused{false};
+constinit Lazy<const bool> g_works;
 
 Error refusal(const std::string& name, std::string_view step, int error) {
   return make_error({.code = ErrorCode::kUnsupported,
@@ -80,13 +82,13 @@ Expected<std::shared_ptr<const Code>> make_code(std::string name,
 void refuse_executable_memory(bool refuse) { refused.store(refuse, std::memory_order_relaxed); }
 
 bool executable_memory_works() {
-  static const bool works = [] {
+  const bool works = g_works.get([] {
     const std::vector<uint8_t> nothing(16, 0);
     const size_t mapped = round_to_pages(nothing.size());
     const Expected<void*> base = map_code("probe", nothing, mapped);
     if (base) munmap(*base, mapped);
     return static_cast<bool>(base);
-  }();
+  });
   return works && !refused.load(std::memory_order_relaxed);
 }
 

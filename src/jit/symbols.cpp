@@ -9,15 +9,18 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/env.h"
+#include "base/files.h"
+#include "base/locks.h"
 
 // The names and layouts that gdb looks for ("JIT Compilation Interface" in its manual).
 extern "C" {
@@ -59,8 +62,7 @@ struct GdbEntry {
   std::string file;
 };
 
-std::mutex mutex;
-std::vector<std::unique_ptr<GdbEntry>> entries;  // under mutex
+std::vector<std::unique_ptr<GdbEntry>> entries;  // under LockName::kSymbols
 
 bool is_on(std::string_view variable) {
   const auto value = env(variable);
@@ -71,13 +73,14 @@ bool is_on(std::string_view variable) {
 
 void write_perf_map(const std::string& name, const void* base, size_t bytes) {
   const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file < 0) return;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const Descriptor file(open(path.c_str(), kFlags, 0600));
+  struct stat status;  // anyone can put a file of that name, or a FIFO, into the folder first
+  if (!file.is_open() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   const std::string line =
       fmt::format("{:x} {:x} nereid:{}\n", reinterpret_cast<uintptr_t>(base), bytes, name);
   // perf skips a line that is cut short; there is nobody to tell.
-  if (write(file, line.data(), line.size()) < 0) errno = 0;
-  close(file);
+  if (write(file.get(), line.data(), line.size()) < 0) errno = 0;
 }
 
 // ---- gdb ----
@@ -155,7 +158,7 @@ void register_with_gdb(const std::string& name, const void* base, size_t bytes) 
   jit_code_entry& entry = made->entry;
   entry.symfile_addr = made->file.data();
   entry.symfile_size = made->file.size();
-  const std::lock_guard lock(mutex);
+  const Locked lock(LockName::kSymbols);
   entry.next_entry = __jit_debug_descriptor.first_entry;
   if (entry.next_entry != nullptr) entry.next_entry->prev_entry = &entry;
   __jit_debug_descriptor.first_entry = &entry;
@@ -171,7 +174,7 @@ void announce_code(const std::string& name, const void* base, size_t bytes) {
 }
 
 void withdraw_code(const void* base) {
-  const std::lock_guard lock(mutex);
+  const Locked lock(LockName::kSymbols);
   for (size_t i = 0; i < entries.size(); i++) {
     if (entries[i]->base != base) continue;
     jit_code_entry& entry = entries[i]->entry;

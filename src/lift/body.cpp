@@ -7,6 +7,8 @@
 namespace nrd::lift {
 namespace {
 
+constinit const CallTarget kNowhere;
+
 // How an instruction continues, once calls are resolved.
 struct Decoded {
   Step step;
@@ -123,7 +125,6 @@ class BodyDecoder {
   }
 
   Decoded call(Decoded d) {
-    static const CallTarget kNowhere;
     const Instruction& in = d.step.instruction;
     const CallTarget& target = in.target != 0      ? resolver_.of_address(in.target)
                                : in.call_slot != 0 ? resolver_.of_slot(in.call_slot)

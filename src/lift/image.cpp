@@ -9,9 +9,10 @@
 #include "lift/image.h"
 
 #include <cstring>
-#include <mutex>
-#include <shared_mutex>
+#include <memory>
 
+#include "base/lazy.h"
+#include "base/locks.h"
 #include "lift/image_libm.h"
 #include "lift/image_module.h"
 
@@ -74,7 +75,7 @@ class ProcessImage final : public Image {
 
   std::optional<std::string> name_of_function(uint64_t address) const override {
     {
-      std::shared_lock lock(mutex_);
+      const Locked lock(LockName::kImage);
       if (auto name = find_name(registered_, address)) return name;
     }
     if (auto name = find_name(library_, address)) return name;
@@ -108,7 +109,7 @@ class ProcessImage final : public Image {
   }
 
   void add_name(const void* function, std::string name) {
-    std::unique_lock lock(mutex_);
+    const Locked lock(LockName::kImage);
     registered_.push_back({reinterpret_cast<uint64_t>(function), std::move(name)});
   }
 
@@ -116,16 +117,17 @@ class ProcessImage final : public Image {
   void refresh() const {
     Listing listing;
     dl_iterate_phdr(list_module, &listing);
-    std::unique_lock lock(mutex_);
-    if (listing.changes == changes_ && !modules_.empty()) return;
-    modules_ = std::move(listing.modules);
+    auto modules = std::make_shared<const std::vector<Module>>(std::move(listing.modules));
+    const Locked lock(LockName::kImage);
+    if (listing.changes == changes_ && modules_) return;
+    modules_.swap(modules);  // the former are destroyed without the lock
     changes_ = listing.changes;
   }
 
   bool is_stale() const {
     unsigned long long changes = 0;
     dl_iterate_phdr(count_changes, &changes);
-    std::shared_lock lock(mutex_);
+    const Locked lock(LockName::kImage);
     return changes != changes_;
   }
 
@@ -151,9 +153,8 @@ class ProcessImage final : public Image {
   template <class Use>
   void with_module(uint64_t address, size_t size, Use use) const {
     for (bool again : {true, false}) {
-      {
-        std::shared_lock lock(mutex_);
-        for (const Module& module : modules_)
+      if (const auto modules = list()) {
+        for (const Module& module : *modules)
           if (module.find(address, size)) return use(module);
       }
       if (!again || !is_stale()) return;
@@ -161,17 +162,21 @@ class ProcessImage final : public Image {
     }
   }
 
-  mutable std::shared_mutex mutex_;
-  mutable std::vector<Module> modules_;
+  std::shared_ptr<const std::vector<Module>> list() const {
+    const Locked lock(LockName::kImage);
+    return modules_;
+  }
+
+  // Under LockName::kImage.
+  mutable std::shared_ptr<const std::vector<Module>> modules_;
   mutable unsigned long long changes_ = 0;
   std::vector<Named> registered_;
   std::vector<Named> library_;  // set once
 };
 
-ProcessImage& instance() {
-  static ProcessImage image;
-  return image;
-}
+constinit Lazy<ProcessImage> g_image;
+
+ProcessImage& instance() { return g_image.get(); }
 
 }  // namespace
 

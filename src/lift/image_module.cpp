@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
+#include "base/lazy.h"
 #include "lift/image_sections.h"
 
 namespace nrd::lift {
@@ -24,8 +24,7 @@ bool stores_symbol(uint64_t type) {
 
 struct Module::File {
   std::string path;
-  std::once_flag once;
-  Instrumentation instrumentation;
+  LazyMember<const Instrumentation> instrumentation;
 };
 
 Module::Module(const dl_phdr_info& info) : base_(info.dlpi_addr), file_(std::make_shared<File>()) {
@@ -143,9 +142,8 @@ std::string_view Module::name_of_function(uint64_t address) const {
 }
 
 bool Module::is_instrumentation(uint64_t address, size_t size, std::string* reason) const {
-  std::call_once(file_->once,
-                 [&] { file_->instrumentation = read_instrumentation(file_->path, segments_); });
-  const Instrumentation& known = file_->instrumentation;
+  const Instrumentation& known =
+      file_->instrumentation.get([&] { return read_instrumentation(file_->path, segments_); });
   if (known.covers(address - base_, size)) return true;
   if (reason != nullptr && !known.objection().empty())
     *reason = file_->path + " " + known.objection();

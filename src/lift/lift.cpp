@@ -6,9 +6,10 @@
 #include <link.h>
 
 #include <chrono>
-#include <mutex>
 #include <optional>
 
+#include "base/lazy.h"
+#include "base/locks.h"
 #include "lift/discover.h"
 #include "lift/function.h"
 #include "lift/image.h"
@@ -37,12 +38,13 @@ std::unique_ptr<FrontEnd> front_end_of_this_machine() {
 }
 
 // The library's own rounding is hidden, so that no symbol table names it.
+constinit std::atomic<bool> g_named{false};
+
 const Image& image_with_names() {
-  static const bool registered = [] {
+  if (!g_named.load(std::memory_order_acquire)) {
     register_name(reinterpret_cast<const void*>(&nrd_round_to_f32), "nrd_round_to_f32");
-    return true;
-  }();
-  (void)registered;
+    g_named.store(true, std::memory_order_release);  // twice does no harm
+  }
   return process_image();
 }
 
@@ -70,15 +72,15 @@ uint64_t unloaded_modules() {
   return count;
 }
 
+// Under LockName::kLifted.
 class TraceCache {
  public:
   std::optional<OpTrace> find(const void* function, const std::string& signature,
                               const Image& image) {
-    std::lock_guard lock(mutex_);
-    const Entry* entry = find_entry(function, signature);
-    if (entry == nullptr || entry->unloaded != unloaded_modules()) return std::nullopt;
+    std::optional<Entry> entry = copy_of(function, signature);
+    if (!entry || entry->unloaded != unloaded_modules()) return std::nullopt;
     if (code_hash(image, entry->code) != entry->hash) return std::nullopt;
-    return entry->trace;
+    return std::move(entry->trace);
   }
 
   // `unloaded`: as it was before the function was read.
@@ -86,7 +88,7 @@ class TraceCache {
            std::vector<CodeRange> code, uint64_t unloaded, const OpTrace& trace) {
     const std::optional<uint64_t> hash = code_hash(image, code);
     if (!hash) return;
-    std::lock_guard lock(mutex_);
+    const Locked lock(LockName::kLifted);
     Entry* entry = find_entry(function, signature);
     if (entry == nullptr) entry = &entries_.emplace_back();
     *entry = {function, std::move(signature), std::move(code), *hash, unloaded, trace};
@@ -107,14 +109,18 @@ class TraceCache {
     return nullptr;
   }
 
-  std::mutex mutex_;
+  std::optional<Entry> copy_of(const void* function, const std::string& signature) {
+    const Locked lock(LockName::kLifted);
+    const Entry* entry = find_entry(function, signature);
+    return entry != nullptr ? std::optional<Entry>(*entry) : std::nullopt;
+  }
+
   std::vector<Entry> entries_;
 };
 
-TraceCache& cache() {
-  static TraceCache instance;
-  return instance;
-}
+constinit Lazy<TraceCache> g_cache;
+
+TraceCache& cache() { return g_cache.get(); }
 
 Expected<OpTrace> lift_now(const LiftRequest& request, const Image& image, FrontEnd& front_end,
                            std::vector<CodeRange>& code, LiftStats& stats) {

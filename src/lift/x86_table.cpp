@@ -2,7 +2,7 @@
 // src/lift/x86_table.cpp: the instructions that are understood, one row each, and what is said
 // about the others.
 #include <algorithm>
-#include <vector>
+#include <array>
 
 #include "lift/x86.h"
 
@@ -187,13 +187,17 @@ constexpr X86Rule kSetRule{ZYDIS_MNEMONIC_INVALID, &T::set_byte};
 constexpr X86Rule kMoveIfRule{ZYDIS_MNEMONIC_INVALID, &T::conditional_move};
 constexpr X86Rule kBranchRule{ZYDIS_MNEMONIC_INVALID, &T::nothing};
 
-std::vector<const X86Rule*> make_index() {
-  std::vector<const X86Rule*> index(ZYDIS_MNEMONIC_MAX_VALUE + 1, nullptr);
+using RuleIndex = std::array<const X86Rule*, ZYDIS_MNEMONIC_MAX_VALUE + 1>;
+
+constexpr RuleIndex make_index() {
+  RuleIndex index{};
   for (const X86Rule& rule : kIntegerRules) index[rule.mnemonic] = &rule;
   for (const X86Rule& rule : kFloatRules) index[rule.mnemonic] = &rule;
   for (const X86Rule& rule : kVectorRules) index[rule.mnemonic] = &rule;
   return index;
 }
+
+constexpr RuleIndex kIndex = make_index();
 
 bool is_approximation(ZydisMnemonic mnemonic) {
   static constexpr ZydisMnemonic kList[] = {ZYDIS_MNEMONIC_RSQRTSS,    ZYDIS_MNEMONIC_RCPSS,
@@ -211,13 +215,12 @@ bool is_vector(const X86Operand& operand) {
 }  // namespace
 
 const X86Rule* find_x86_rule(const ZydisDecodedInstruction& instruction) {
-  static const std::vector<const X86Rule*> index = make_index();
   switch (instruction.meta.category) {
     case ZYDIS_CATEGORY_SETCC: return &kSetRule;
     case ZYDIS_CATEGORY_CMOV: return &kMoveIfRule;
     case ZYDIS_CATEGORY_COND_BR: return &kBranchRule;
     case ZYDIS_CATEGORY_STRINGOP: return nullptr;  // movsd and cmpsd are two instructions each
-    default: return index[instruction.mnemonic];
+    default: return kIndex[instruction.mnemonic];
   }
 }
 

@@ -3,6 +3,7 @@
 //
 // A feature is in the set when the CPU has it and the operating system keeps its registers over a
 // context switch (XCR0 on x86-64; the kernel's HWCAP already says both on aarch64).
+#include "base/lazy.h"
 #include "machine/isa.h"
 
 #if defined(__x86_64__)
@@ -117,12 +118,11 @@ IsaSet read_isa() {
 
 #endif
 
+constinit Lazy<const IsaSet> g_isa;
+
 }  // namespace
 
 // Read once: the answer cannot change while the process lives.
-IsaSet detect_isa() {
-  static const IsaSet isa = read_isa();
-  return isa;
-}
+IsaSet detect_isa() { return g_isa.get(read_isa); }
 
 }  // namespace nrd

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <deque>
-#include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 
+#include "base/lazy.h"
+#include "base/locks.h"
 #include "base/suggest.h"
 #include "ops/op.h"
 
@@ -19,8 +19,10 @@ struct Catalogue {
   std::unordered_map<const Op*, std::vector<Signature>> signatures;
 };
 
+constinit Lazy<const Catalogue> g_catalogue;
+
 const Catalogue& instance() {
-  static const Catalogue built = [] {
+  return g_catalogue.get([] {
     Catalogue c;
     for (auto family : {blas_ops, matrix_ops, activation_ops, norm_ops, position_ops, glue_ops,
                         fused_ops, backward_ops}) {
@@ -35,21 +37,18 @@ const Catalogue& instance() {
       }
     }
     return c;
-  }();
-  return built;
+  });
 }
 
-// Operators that users registered. Entries are never removed, so pointers to them stay valid.
+// Operators that users registered, under LockName::kOperators. Entries are never removed, so
+// pointers to them stay valid.
 struct UserOps {
-  std::shared_mutex mutex;
   std::deque<Op> ops;
   std::deque<std::vector<Signature>> signatures;  // in the same order
 };
 
-UserOps& user_ops() {
-  static auto* ops = new UserOps;  // outlives every thread that may still look something up
-  return *ops;
-}
+constinit Lazy<UserOps> g_user_ops;
+constinit const std::vector<Signature> g_no_signatures;  // of an Op nobody registered
 
 Error name_taken(const std::string& name) {
   return make_error({.code = ErrorCode::kInvalidArgument,
@@ -66,12 +65,11 @@ std::span<const Op> catalogue() { return instance().ops; }
 const std::vector<Signature>& signatures(const Op& op) {
   const auto& built_in = instance().signatures;
   if (auto found = built_in.find(&op); found != built_in.end()) return found->second;
-  UserOps& user = user_ops();
-  const std::shared_lock lock(user.mutex);
+  const UserOps& user = g_user_ops.get();
+  const Locked lock(LockName::kOperators);
   for (size_t i = 0; i < user.ops.size(); i++)
     if (&user.ops[i] == &op) return user.signatures[i];
-  static const std::vector<Signature> none;  // an Op nobody registered
-  return none;
+  return g_no_signatures;
 }
 
 Expected<const Op*> find_op(std::string_view name) {
@@ -80,8 +78,8 @@ Expected<const Op*> find_op(std::string_view name) {
     if (op.name == name) return &op;
     names.push_back(op.name);
   }
-  UserOps& user = user_ops();
-  const std::shared_lock lock(user.mutex);
+  const UserOps& user = g_user_ops.get();
+  const Locked lock(LockName::kOperators);
   for (const Op& op : user.ops) {
     if (op.name == name) return &op;
     names.push_back(op.name);
@@ -100,8 +98,8 @@ Expected<const Op*> add_op(Op op) {
     if (!signature) return signature.error();
     parsed.push_back(std::move(*signature));
   }
-  UserOps& user = user_ops();
-  const std::unique_lock lock(user.mutex);  // looks up and adds as one step: two may race
+  UserOps& user = g_user_ops.get();
+  const Locked lock(LockName::kOperators);  // looks up and adds as one step: two may race
   auto same_name = [&](const Op& other) { return other.name == op.name; };
   if (std::any_of(catalogue().begin(), catalogue().end(), same_name) ||
       std::any_of(user.ops.begin(), user.ops.end(), same_name))
@@ -111,8 +109,8 @@ Expected<const Op*> add_op(Op op) {
 }
 
 std::vector<const Op*> added_ops() {
-  UserOps& user = user_ops();
-  const std::shared_lock lock(user.mutex);
+  const UserOps& user = g_user_ops.get();
+  const Locked lock(LockName::kOperators);
   std::vector<const Op*> list;
   for (const Op& op : user.ops) list.push_back(&op);
   return list;

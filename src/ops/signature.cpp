@@ -14,31 +14,28 @@ namespace {
 struct ClassRow {
   DTypeClass c;
   std::string_view word;
-  std::vector<DType> dtypes;
+  std::initializer_list<DType> dtypes;
 };
 
-const std::vector<ClassRow>& class_table() {
-  using enum DType;
-  static const std::vector<ClassRow> table = {
-      {DTypeClass::kFloat, "float", {kF32, kF16, kBF16}},
-      {DTypeClass::kF32, "f32", {kF32}},
-      {DTypeClass::kFp8, "fp8", {kF8E4M3, kF8E5M2}},
-      {DTypeClass::kI32, "i32", {kI32}},
-      {DTypeClass::kI8, "i8", {kI8}},
-      {DTypeClass::kInt8, "int8", {kI8, kU8}},
-      {DTypeClass::kNumber, "number", {kF32, kF16, kBF16, kF8E4M3, kF8E5M2, kI8, kU8, kI32}},
-      {DTypeClass::kFloatOrFp8, "float_or_fp8", {kF32, kF16, kBF16, kF8E4M3, kF8E5M2}},
-      {DTypeClass::kFloatOrF64, "float_or_f64", {kF64, kF32, kF16, kBF16}},
-      {DTypeClass::kMatrix, "matrix", {kF32, kF16, kBF16, kI8, kU8}},
-      {DTypeClass::kAccumulator, "accumulator", {kF32, kF16, kBF16, kI32}},
-  };
-  return table;
-}
+using enum DType;
+constexpr ClassRow kClasses[] = {
+    {DTypeClass::kFloat, "float", {kF32, kF16, kBF16}},
+    {DTypeClass::kF32, "f32", {kF32}},
+    {DTypeClass::kFp8, "fp8", {kF8E4M3, kF8E5M2}},
+    {DTypeClass::kI32, "i32", {kI32}},
+    {DTypeClass::kI8, "i8", {kI8}},
+    {DTypeClass::kInt8, "int8", {kI8, kU8}},
+    {DTypeClass::kNumber, "number", {kF32, kF16, kBF16, kF8E4M3, kF8E5M2, kI8, kU8, kI32}},
+    {DTypeClass::kFloatOrFp8, "float_or_fp8", {kF32, kF16, kBF16, kF8E4M3, kF8E5M2}},
+    {DTypeClass::kFloatOrF64, "float_or_f64", {kF64, kF32, kF16, kBF16}},
+    {DTypeClass::kMatrix, "matrix", {kF32, kF16, kBF16, kI8, kU8}},
+    {DTypeClass::kAccumulator, "accumulator", {kF32, kF16, kBF16, kI32}},
+};
 
 const ClassRow& row(DTypeClass c) {
-  for (const ClassRow& r : class_table())
+  for (const ClassRow& r : kClasses)
     if (r.c == c) return r;
-  return class_table().front();
+  return kClasses[0];
 }
 
 Error bad(std::string_view text, std::string what) {
@@ -164,7 +161,7 @@ class Parser final : private AxisFormula::Names {
     std::string_view rest = word.substr(close + 1);
     if (rest.starts_with(':')) {
       bool known = false;
-      for (const ClassRow& r : class_table())
+      for (const ClassRow& r : kClasses)
         if (r.word == rest.substr(1)) operand.dtypes = r.c, known = true;
       if (!known) return bad(word, "no such dtype class");
     }

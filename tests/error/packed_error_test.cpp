@@ -254,7 +254,7 @@ TEST_F(PackedFileError, Arguments) {
          "packed", "null", "");
   expect(map_file(path, 6), NEREID_INVALID_ARGUMENT, kMap, "flags", "6", "NEREID_VERIFY");
   expect(map_file("/no/such/file"), NEREID_ENVIRONMENT, kMap, "/no/such/file", "No such file", "");
-  expect(map_file("/"), NEREID_ENVIRONMENT, kMap, "/", "", "");
+  expect(map_file("/"), NEREID_INVALID_ARGUMENT, kMap, "/", "a folder", "a regular file");
 }
 
 TEST_F(PackedFileError, OtherFiles) {
