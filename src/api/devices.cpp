@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/api/devices.cpp: devices, their memory and copies between them, for users without CUDA's own
 // headers.
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -75,9 +76,14 @@ Expected<void> allocate(int32_t device, int32_t index, size_t bytes, void** memo
   *memory = nullptr;
   Expected<Device> asked = read_device(kFunction, device, index);
   if (!asked) return asked.error();
+  if (bytes > static_cast<size_t>(PTRDIFF_MAX))
+    return make_error({ErrorCode::kInvalidArgument, kFunction, "bytes", fmt::format("{}", bytes),
+                       "fewer than 2^63", ""});
   if (asked->kind == DeviceKind::kCpu) {
-    *memory = ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
-    return {};
+    *memory = ::operator new (bytes, std::align_val_t{kWorkspaceAlignment}, std::nothrow);
+    if (*memory) return {};
+    return make_error({ErrorCode::kEnvironment, kFunction, "bytes", fmt::format("{}", bytes),
+                       "what the system has left", "out of memory"});
   }
   Expected<DeviceRuntime*> runtime = device_runtime();
   if (!runtime) return runtime.error();

@@ -2,6 +2,7 @@
 // src/api/memory.cpp: allocation through hooks, and the exchange of workspaces.
 #include "api/memory.h"
 
+#include <cstdint>
 #include <memory>
 #include <new>
 
@@ -22,6 +23,10 @@ void* Allocator::allocate(size_t bytes) const {
   }
   void* memory = allocate_hook ? allocate_hook(user, bytes, kWorkspaceAlignment) : map_pages(bytes);
   if (memory == nullptr) throw std::bad_alloc();
+  if (reinterpret_cast<uintptr_t>(memory) % kWorkspaceAlignment != 0) {
+    release(memory, bytes);
+    throw MisalignedMemory{memory};
+  }
   return memory;
 }
 

@@ -11,13 +11,20 @@ namespace nrd {
 
 constexpr size_t kWorkspaceAlignment = 64;
 
+// What a caller's hook gave is not aligned as it was asked for; kernels would fault on it. Given
+// back already. An exception, as std::bad_alloc is in the same place; guarded() makes it an error.
+struct MisalignedMemory {
+  void* address;
+};
+
 // The caller's hooks, or aligned operator new and, for large memory, whole pages.
 struct Allocator {
   void* user = nullptr;
   void* (*allocate_hook)(void* user, size_t bytes, size_t alignment) = nullptr;
   void (*release_hook)(void* user, void* memory, size_t bytes) = nullptr;
 
-  void* allocate(size_t bytes) const;  // aligned to kWorkspaceAlignment; throws std::bad_alloc
+  // Aligned to kWorkspaceAlignment. Throws std::bad_alloc, or MisalignedMemory of the hook's.
+  void* allocate(size_t bytes) const;
   void release(void* memory, size_t bytes) const;  // as many as were allocated
 };
 

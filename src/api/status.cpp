@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "api/memory.h"
 #include "base/dtype.h"
 #include "base/tensor.h"
 
@@ -76,6 +77,14 @@ nereid_status fail_with_exception() noexcept {
   } catch (const std::bad_alloc&) {
     last().view = LastError::plain(NEREID_ENVIRONMENT, "out of memory");
     return NEREID_ENVIRONMENT;
+  } catch (const MisalignedMemory& misaligned) {
+    try {
+      return fail(make_error(
+          {ErrorCode::kInvalidArgument, "", "nereid_context_options.allocate",
+           fmt::format("memory at {}", misaligned.address),
+           fmt::format("a multiple of {} bytes, as it is asked for", kWorkspaceAlignment), ""}));
+    } catch (...) {
+    }
   } catch (const std::exception& e) {
     try {
       return fail(make_error({ErrorCode::kInternal, "", "", e.what(), "", "please report this"}));

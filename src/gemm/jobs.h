@@ -17,15 +17,17 @@ struct Job {
 // Multiply-adds count two; what a product costs beside others.
 double flops(const ProductDesc& desc);
 
-// Memory for as many products at a time as there are cores.
+// Memory for one product on all cores or, later in the same place, for one on each core.
 struct JobSpace {
   explicit JobSpace(const DeviceProfile& profile) : slots(std::max(profile.cores, 1)) {}
   void add(const Product& product) {
-    slot_bytes = std::max(slot_bytes, (product.workspace_bytes() + 63) / 64 * 64);
+    shared_bytes = std::max(shared_bytes, product.workspace_bytes());
+    slot_bytes = std::max(slot_bytes, (product.workspace_bytes(1) + 63) / 64 * 64);
   }
-  size_t bytes() const { return slot_bytes * static_cast<size_t>(slots); }
+  size_t bytes() const { return std::max(shared_bytes, slot_bytes * static_cast<size_t>(slots)); }
 
-  size_t slot_bytes = 0;  // the largest product's
+  size_t shared_bytes = 0;  // the largest product's on all threads
+  size_t slot_bytes = 0;    // and on one
   int slots;
 };
 

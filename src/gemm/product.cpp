@@ -181,19 +181,23 @@ void Product::lay_out_workspace(const DeviceProfile& profile) {
   const int64_t a_panels = is_by_groups && has_packed_b() ? blocking_.a_block : blocking_.a_outer;
   const size_t partial_bytes =
       layout_.keeps_partials ? tile * static_cast<size_t>(a_panels) * b_panels : 0;
-  const int cores = std::max(profile.cores, 1);
   // A tile that is finished in memory.
   const bool is_tiled = (family_->arithmetic == Arithmetic::kTile || desc_.epilogue.is_long()) &&
                         !layout_.keeps_partials && !partials_lie_in_c_;
   layout_.b = align_up(a_bytes);
   layout_.slots = layout_.b + align_up(outer_bytes);
   layout_.partial = align_up(b_bytes);
-  layout_.slot_bytes = layout_.partial + align_up(partial_bytes);
-  layout_.own_bytes = is_tiled ? static_cast<int64_t>(tile) : 0;
-  if (is_by_groups || is_tiled) layout_.own_count = cores;
-  const size_t slots = is_by_groups ? static_cast<size_t>(cores) : 1;
-  layout_.own = static_cast<int64_t>(layout_.slots + layout_.slot_bytes * slots);
-  workspace_bytes_ = static_cast<size_t>(layout_.own + layout_.own_bytes * cores);
+  const size_t shared_bytes = layout_.partial + align_up(partial_bytes);
+  const size_t own_bytes = is_tiled ? align_up(tile) : 0;
+  if (is_by_groups || is_tiled) layout_.own_count = std::max(profile.cores, 1);
+  layout_.own = layout_.slots + shared_bytes;
+  layout_.slot_bytes = shared_bytes + own_bytes;
+  layout_.own_stride = is_by_groups ? layout_.slot_bytes : own_bytes;
+}
+
+size_t Product::workspace_bytes(int threads) const {
+  const int most = layout_.own_count > 0 ? std::min(threads, layout_.own_count) : 1;
+  return layout_.slots + layout_.slot_bytes + layout_.own_stride * static_cast<size_t>(most - 1);
 }
 
 }  // namespace nrd::gemm

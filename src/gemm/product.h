@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <climits>
 #include <optional>
 
 #include "gemm/blocking.h"
@@ -45,7 +46,8 @@ class Product {
   static Expected<Product> make(const ProductDesc& desc, const jit::Target& target,
                                 const DeviceProfile& profile,
                                 std::optional<Blocking> blocking = {});
-  size_t workspace_bytes() const { return workspace_bytes_; }
+  // For runs of at most that many threads; one more costs what is each thread's own.
+  size_t workspace_bytes(int threads = INT_MAX) const;
   // The workspace is aligned to 64 bytes.
   void run(const ProductArgs& args, void* workspace, const Exec& exec) const;
   const ProductDesc& desc() const { return desc_; }
@@ -65,15 +67,16 @@ class Product {
   int64_t b_panel_bytes() const;
   void lay_out_workspace(const DeviceProfile& profile);
 
-  // The workspace: packed A; B where it is packed before it is used; then slots of packed B and,
-  // behind that, partial results; then what is each thread's own, a tile on its way to C. By groups
-  // a slot belongs to one thread, by blocks there is one, and all threads share it.
+  // The workspace: packed A; B where it is packed before it is used; then slots of packed B, behind
+  // that partial results, and behind that what is a thread's own, a tile on its way to C. By groups
+  // a slot belongs to one thread; by blocks there is one, all threads share it, and the tiles of
+  // the others follow. What one thread alone needs comes first.
   struct Layout {
     size_t b = 0, slots = 0, slot_bytes = 0;
-    size_t partial = 0;           // in a slot
-    bool keeps_partials = false;  // in the slots
-    int64_t own = 0, own_bytes = 0;
-    int own_count = 0;  // threads that there is room for; 0: any number
+    size_t partial = 0;              // in a slot
+    bool keeps_partials = false;     // in the slots
+    size_t own = 0, own_stride = 0;  // the first thread's, and from one to the next
+    int own_count = 0;               // threads that there is room for; 0: any number
   };
 
   ProductDesc desc_;
@@ -90,7 +93,6 @@ class Product {
   jit::Code::Entry configure_tiles_ = nullptr, release_tiles_ = nullptr;
   TileArgs tiles_;
   Layout layout_;
-  size_t workspace_bytes_ = 0;
 };
 
 }  // namespace nrd::gemm

@@ -51,7 +51,8 @@ class PartRun {
           const int64_t tile = (i - part.first_partial) * p_.blocking_.b_block + j - part.first_j;
           args.partial = part.slot + p_.layout_.partial + tile * p_.family_->rows * columns * 4;
         } else if (!p_.partials_lie_in_c_) {
-          args.partial = workspace_ + p_.layout_.own + p_.layout_.own_bytes * part.thread;
+          args.partial = workspace_ + p_.layout_.own +
+                         p_.layout_.own_stride * static_cast<size_t>(part.thread);
         }
         tile(args, i, j, is_last ? part.i : i + 1, is_last ? j + 1 : j);
       }

@@ -163,5 +163,26 @@ TEST_F(GemmBatch, TakesEmptyAxes) {
   check({2}, Tensor({2, 9, 0}, kF32), Tensor({2, 0, 33}, kF32), Tensor({2, 9, 33}, kF32), "");
 }
 
+TEST(GemmBatchWorkspace, GrowsWithTheCoresAndNotWithTheirSquare) {
+  const auto bytes_with = [](int cores) {
+    Machine machine = *Machine::host();
+    machine.profile.cores = cores;
+    const KernelRegistry registry(machine);
+    const auto operand = [](const Dims& sizes) {
+      return OperandDesc{true, DType::kF32, sizes, contiguous_strides(sizes), false};
+    };
+    const Desc desc = *bind(**find_op("gemm"), {},
+                            {{"a", operand({64, 96, 512})},
+                             {"b", operand({64, 512, 512})},
+                             {"c", operand({64, 96, 512})}});
+    Expected<KernelChoice> choice = registry.select("cpu", desc);
+    EXPECT_TRUE(choice) << choice.error().message();
+    auto prepared = choice->kernel->prepare(desc, std::vector<void*>(3, nullptr));
+    EXPECT_TRUE(prepared) << prepared.error().message();
+    return static_cast<double>((*prepared)->workspace_bytes());
+  };
+  EXPECT_LE(bytes_with(64), 1.5 * 64 / 8 * bytes_with(8));
+}
+
 }  // namespace
 }  // namespace nrd
