@@ -23,6 +23,7 @@ enum class LockName : int {
   kOperatorCode,  // generated from traces
   kProductCode,   // generated for products
   kLifted,        // traces of users' functions
+  kModules,       // the loader's list of modules: glibc leaves its lock of that taken in a child
   kImage,         // the modules of the process, for the lifter
   kSymbols,       // of generated code, for gdb
   kLog,

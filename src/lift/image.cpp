@@ -116,7 +116,7 @@ class ProcessImage final : public Image {
   // Reads the list of modules again if modules came or went since.
   void refresh() const {
     Listing listing;
-    dl_iterate_phdr(list_module, &listing);
+    walk_modules(list_module, &listing);
     auto modules = std::make_shared<const std::vector<Module>>(std::move(listing.modules));
     const Locked lock(LockName::kImage);
     if (listing.changes == changes_ && modules_) return;
@@ -126,7 +126,7 @@ class ProcessImage final : public Image {
 
   bool is_stale() const {
     unsigned long long changes = 0;
-    dl_iterate_phdr(count_changes, &changes);
+    walk_modules(count_changes, &changes);
     const Locked lock(LockName::kImage);
     return changes != changes_;
   }

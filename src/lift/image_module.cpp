@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/lazy.h"
+#include "base/locks.h"
 #include "lift/image_sections.h"
 
 namespace nrd::lift {
@@ -26,6 +27,11 @@ struct Module::File {
   std::string path;
   LazyMember<const Instrumentation> instrumentation;
 };
+
+int walk_modules(int (*visit)(dl_phdr_info* info, size_t size, void* data), void* data) {
+  const Locked lock(LockName::kModules);
+  return dl_iterate_phdr(visit, data);
+}
 
 Module::Module(const dl_phdr_info& info) : base_(info.dlpi_addr), file_(std::make_shared<File>()) {
   const bool is_program = info.dlpi_name == nullptr || info.dlpi_name[0] == 0;

@@ -22,6 +22,10 @@ struct Segment {
   }
 };
 
+// dl_iterate_phdr, inside LockName::kModules: a child that is forked while another thread is in it
+// could not call it any more.
+int walk_modules(int (*visit)(dl_phdr_info* info, size_t size, void* data), void* data);
+
 // Tables of the module's dynamic section, where it has one.
 class Module {
  public:

@@ -5,6 +5,7 @@
 
 #include <link.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "lift/discover.h"
 #include "lift/function.h"
 #include "lift/image.h"
+#include "lift/image_module.h"
 #include "ops/round_to.h"
 #include "trace/classify.h"
 #include "trace/text.h"
@@ -63,7 +65,7 @@ std::optional<uint64_t> code_hash(const Image& image, const std::vector<CodeRang
 // same code and other constants.
 uint64_t unloaded_modules() {
   uint64_t count = 0;
-  dl_iterate_phdr(
+  walk_modules(
       [](dl_phdr_info* info, size_t, void* result) {
         *static_cast<uint64_t*>(result) = info->dlpi_subs;
         return 1;
