@@ -50,7 +50,8 @@ struct Match {
   bool covers = true;   // never smaller
   bool exact = true;    // in every trial
   bool aligned = true;  // equal where blocks are whole
-  size_t equal = 0;
+  size_t equal = 0;     // trials in which it is
+  size_t close = 0;     // trials in which at most a quarter of it is too much
 };
 
 Match match(const Trials& t, std::span<const int64_t> elements, const std::vector<size_t>& sizes) {
@@ -62,6 +63,7 @@ Match match(const Trials& t, std::span<const int64_t> elements, const std::vecto
     m.exact = m.exact && product == elements[k];
     if (k < t.aligned) m.aligned = m.aligned && product == elements[k];
     m.equal += product == elements[k];
+    m.close += product >= elements[k] && product - elements[k] <= product / 4;
   }
   return m;
 }
@@ -82,7 +84,8 @@ std::vector<std::vector<size_t>> products_of(size_t integers) {
   return list;
 }
 
-std::optional<Shape> fit_product(const Trials& t, std::span<const int64_t> elements) {
+// `loosely`: what holds all and is close to it in most trials will do.
+std::optional<Shape> fit_product(const Trials& t, std::span<const int64_t> elements, bool loosely) {
   std::optional<std::vector<size_t>> whole, most;
   size_t most_equal = elements.size() / 2;
   for (const std::vector<size_t>& sizes : products_of(t.names.size())) {
@@ -92,7 +95,8 @@ std::optional<Shape> fit_product(const Trials& t, std::span<const int64_t> eleme
       break;
     }
     if (m.aligned && !whole) whole = sizes;
-    if (m.covers && m.equal > most_equal) most = sizes, most_equal = m.equal;
+    const size_t fitting = loosely ? m.close : m.equal;
+    if (m.covers && fitting > most_equal) most = sizes, most_equal = fitting;
   }
   const std::optional<std::vector<size_t>>& found = whole ? whole : most;
   if (!found) return std::nullopt;
@@ -177,22 +181,23 @@ Shape shape_of(const Coefficients& c, const Term& a, const Term* b) {
 Trials make_trials(std::vector<std::string> names, std::vector<int64_t> divisors) {
   // Products of three stay below 2^31: indices may be computed in int. The first integer, often the
   // length of everything, is mostly the largest.
-  constexpr int64_t kWhole = 192;
-  constexpr int64_t kMultiples[] = {6, 2, 3, 1, 4, 5, 7};
-  constexpr int64_t kOdd[] = {331, 41, 67, 29, 53, 83, 47, 71, 59};
+  constexpr int64_t kWhole = 192, kMultiples[] = {2, 3, 1, 4, 5}, kFirstMultiple[] = {6, 7, 1};
+  constexpr int64_t kOdd[] = {41, 67, 29, 53, 83, 47, 71, 59};
+  constexpr int64_t kFirstOdd[] = {331, 353, 31, 367, 379, 43, 383, 389, 397};
   Trials t;
   std::sort(divisors.begin(), divisors.end());
   divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
   t.names = std::move(names);
   t.divisors = std::move(divisors);
-  auto add = [&](std::span<const int64_t> numbers, int64_t scale, size_t shift) {
+  auto add = [&](int64_t first, std::span<const int64_t> others, int64_t scale, size_t shift) {
     std::vector<int64_t>& trial = t.values.emplace_back();
     for (size_t i = 0; i < t.names.size(); i++)
-      trial.push_back(scale * numbers[(i + shift) % numbers.size()]);
+      trial.push_back(scale * (i == 0 ? first : others[(i + shift) % others.size()]));
   };
-  for (const size_t shift : {0u, 1u, 3u}) add(kMultiples, kWhole, shift);
+  for (size_t k = 0; k < std::size(kFirstMultiple); k++)
+    add(kFirstMultiple[k], kMultiples, kWhole, k);
   t.aligned = t.values.size();
-  for (size_t shift = 0; shift < std::size(kOdd); shift++) add(kOdd, 1, shift);
+  for (size_t k = 0; k < std::size(kFirstOdd); k++) add(kFirstOdd[k], kOdd, 1, k);
   return t;
 }
 
@@ -201,7 +206,7 @@ std::optional<Shape> fit_shape(const Trials& t, std::span<const int64_t> element
                                     [&](int64_t e) { return e == elements.front(); });
   if (constant)
     return elements.front() == 1 ? Shape{} : Shape{{fmt::format("{}", elements.front())}, {}};
-  if (std::optional<Shape> product = fit_product(t, elements)) return product;
+  if (std::optional<Shape> product = fit_product(t, elements, false)) return product;
   const std::vector<Term> terms = terms_of(t);
   for (const Term& a : terms)
     if (const std::optional<Coefficients> c = fit_two(t, elements, a, nullptr))
@@ -210,7 +215,7 @@ std::optional<Shape> fit_shape(const Trials& t, std::span<const int64_t> element
     for (size_t j = i + 1; j < terms.size(); j++)
       if (const std::optional<Coefficients> c = fit_two(t, elements, terms[i], &terms[j]))
         return shape_of(*c, terms[i], &terms[j]);
-  return std::nullopt;
+  return fit_product(t, elements, true);
 }
 
 }  // namespace nrd

@@ -26,8 +26,9 @@ struct Shape {
 };
 
 // The simplest shape with as many elements in every trial, or one of plain integers that is equal
-// where blocks are whole (an operand of pairs is x[n]; calls with an odd n will be refused), or that
-// is never smaller and mostly equal. Nothing where none of those tried fits.
+// where blocks are whole (an operand of pairs is x[n]; calls with an odd n will be refused), or
+// that is never smaller and mostly equal or, failing all that, close. Nothing where none of those
+// fits.
 std::optional<Shape> fit_shape(const Trials& trials, std::span<const int64_t> elements);
 
 }  // namespace nrd

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/convert.h"
+#include "ops/contract.h"
 
 namespace nrd {
 namespace {
@@ -115,6 +116,9 @@ Expected<Evaluation> Evaluation::prepare(const Desc& desc, std::shared_ptr<const
   for (int axis : s.core)
     e.sizes_.push_back(static_cast<size_t>(desc.axes[static_cast<size_t>(axis)]));
   if (!s.core.empty() && s.axes[static_cast<size_t>(s.core[0])].separable) e.cut_ = 0;
+  if (const std::optional<Builds>& builds = desc.bound().builds;
+      builds && builds->contract && !builds->contract->integers.empty())
+    e.most_ = builds->contract->integers[0].most;
 
   std::vector<int> outer_axes;
   for (int64_t size : desc.leading) e.outer_sizes_.push_back(size);
@@ -191,6 +195,7 @@ void Evaluation::fold_outer_axes() {
     const auto size = static_cast<int64_t>(sizes_[0]);
     for (const Operand& o : operands_)
       if (o.present && o.outer_strides[last] != o.cut_stride * size) return;
+    if (outer_sizes_[last] > 0 && size > most_ / outer_sizes_[last]) return;
     sizes_[0] *= static_cast<size_t>(outer_sizes_[last]);
     outer_sizes_.pop_back();
     for (Operand& o : operands_) o.outer_strides.pop_back();

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -86,7 +87,8 @@ class Evaluation {
   int64_t instances_ = 1;
   std::vector<size_t> sizes_;  // core sizes
   int cut_ = -1;               // index into sizes_ of the axis that may be cut, or -1
-  int64_t grain_ = 1;          // steps of the cut axis (or instances) worth a thread
+  int64_t most_ = std::numeric_limits<int64_t>::max();  // that the first core size may become
+  int64_t grain_ = 1;  // steps of the cut axis (or instances) worth a thread
   std::vector<double> numbers_;
   std::vector<int> types_;
   size_t workspace_bytes_ = 0;
