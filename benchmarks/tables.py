@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# benchmarks/tables.py: writes the tables of docs/performance*.md and README.md from
+# benchmarks/tables.py: writes the tables of docs/performance*.md and of both READMEs from
 # benchmarks/results/.
 #
 #   tables.py [--check]      --check: only says whether the pages are what the results give
@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = [*sorted((ROOT / "docs").glob("performance*.md")), ROOT / "README.md"]
+PAGES = [*sorted((ROOT / "docs").glob("performance*.md")), ROOT / "README.md", ROOT / "README.zh.md"]
 
 
 def geometric_mean(values):
@@ -46,10 +46,10 @@ def operators(device):
                 continue
             cells = []
             for peer in ("autovec", "onednn"):
-                theirs = by.get(peer, {}).get("median_us")
-                cells.append(f"{theirs / ours:.2f}" if theirs else "")
-                if theirs:
-                    means.setdefault(peer, []).append(theirs / ours)
+                ratio = speed_up(by["cpu"], by.get(peer))
+                cells.append(times(ratio))
+                if ratio:
+                    means.setdefault(peer, []).append(ratio)
             roof = by["cpu"].get("percent_of_roofline")
             rows.append([f"`{op}`", shape, dtype, str(threads), time_text(ours),
                          f"{roof:.0f} %" if roof else "", *cells])
@@ -73,7 +73,8 @@ def products(device):
             ours = by.get("cpu", {}).get("median_us")
             if not ours:
                 continue
-            ratios = {p: by[p]["median_us"] / ours for p in peers if by.get(p, {}).get("median_us")}
+            found = {p: speed_up(by["cpu"], by.get(p)) for p in peers}
+            ratios = {p: ratio for p, ratio in found.items() if ratio}
             for peer, ratio in ratios.items():
                 means.setdefault(peer, []).append(ratio)
             if ratios:
@@ -120,10 +121,12 @@ def gpu_results(device, op):
 
 
 def speed_up(ours, theirs):
-    """Their time over ours, the median over paired slices."""
+    """Their time over ours, the median over paired slices; None where one was not timed."""
     if not ours or not theirs:
         return None
     pairs = sorted(t / o for o, t in zip(ours["slices_us"], theirs["slices_us"]))
+    if not pairs:
+        return None
     middle = len(pairs) // 2
     return pairs[middle] if len(pairs) % 2 else (pairs[middle - 1] + pairs[middle]) / 2
 
@@ -206,26 +209,37 @@ def gpu(device):
     return "\n\n".join(parts)
 
 
-def gpu_summary(device):
+SUMMARY = {
+    "en": ("On an {device}, random data, both in one process and in turn, scales of tensors or of rows and columns:",
+           "- RMSNorm with RoPE in one launch: {low:.0f} to {high:.0f} GB/s, {worst} to {best} of a copy of the same bytes.",
+           "- 8-bit products, {mode}: {mean:.2f} times as fast as cuBLASLt ({low:.2f} to {high:.2f} over {count} cases).",
+           {"fast": "fast", "precise": "precise"}),
+    "zh": ("{device}，随机数据，双方在同一进程中交替运行，缩放因子按张量或按行列：",
+           "- RMSNorm 与 RoPE 一次启动完成：{low:.0f} 至 {high:.0f} GB/s，为复制同样字节数的速度的 {worst} 至 {best}。",
+           "- 8 位矩阵乘，{mode}：速度为 cuBLASLt 的 {mean:.2f} 倍（{count} 个算例中为 {low:.2f} 至 {high:.2f} 倍）。",
+           {"fast": "快速累加", "precise": "精确累加"}),
+}
+
+
+def gpu_summary(device, language="en"):
     """What README says of a GPU, or nothing."""
+    head, rows_line, product_line, modes = SUMMARY[language]
     lines = []
     _, rows = gpu_results(device, "rmsnorm_rope")
     rates = [by["cuda"]["gbps"] for by in rows.values() if by.get("cuda")]
     copies = [c for c in map(of_copy, rows.values()) if c]
     if rates and copies:
-        lines.append(f"- RMSNorm with RoPE in one launch: {min(rates):.0f} to {max(rates):.0f} GB/s, "
-                     f"{percent(min(copies))} to {percent(max(copies))} of a copy of the same bytes.")
+        lines.append(rows_line.format(low=min(rates), high=max(rates), worst=percent(min(copies)),
+                                      best=percent(max(copies))))
     _, products = gpu_results(device, "fp8_gemm")
-    for mode, word in (("fast", "fast"), ("", "precise")):
+    for mode, word in modes.items():
         ratios = [r for (_, shape, _, options, _), by in products.items()
-                  if ("accumulate=fast" in options) == bool(mode) and "block" not in options
+                  if ("accumulate=fast" in options) == (mode == "fast") and "block" not in options
                   for r in [speed_up(by.get("cuda"), by.get("cublaslt"))] if r]
         if ratios:
-            lines.append(f"- 8-bit products, {word}: {geometric_mean(ratios):.2f} times as fast as cuBLASLt "
-                         f"({min(ratios):.2f} to {max(ratios):.2f} over {len(ratios)} cases).")
-    if not lines:
-        return ""
-    return f"On an {device.upper()}, random data, both in one process and in turn:\n\n" + "\n".join(lines)
+            lines.append(product_line.format(mode=word, mean=geometric_mean(ratios), low=min(ratios),
+                                             high=max(ratios), count=len(ratios)))
+    return head.format(device=device.upper()) + "\n\n" + "\n".join(lines) if lines else ""
 
 
 TABLES = {"operators": operators, "products": products, "torch": torch, "gpu": gpu, "gpu_summary": gpu_summary}
