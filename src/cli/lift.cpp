@@ -7,6 +7,7 @@
 
 #include "cli/session.h"
 #include "compiler/operator.h"
+#include "compiler/user_function.h"
 #include "trace/text.h"
 #include "workbench/user_ops.h"
 
@@ -42,7 +43,14 @@ Outcome lift_and_prove(Session& session, const LiftFlags& flags, const UserOpReq
   outcome.lifted = true;
   outcome.op_class = op_class_word(trace->op_class);
   if (flags.dump == "trace") outcome.text = trace_text(*trace);
-  Expected<Proofs> proofs = prove_in_child(*trace, wanted);
+  UserFunction user;
+  user.name = request.name;
+  user.function = request.function;
+  user.signature = request.c_signature;
+  Expected<void> kept = describe_function(user);
+  if (kept) kept = keep_trace(user, *trace);
+  if (!kept) return outcome.reason = reason_of(kept.error()), outcome;
+  Expected<Proofs> proofs = prove_in_child({*trace, user.trace, wanted});
   if (!proofs) return outcome.reason = reason_of(proofs.error()), outcome;
   static_cast<Proofs&>(outcome) = *proofs;
   if (flags.dump != "asm" || !outcome.proved) return outcome;
@@ -54,8 +62,13 @@ Outcome lift_and_prove(Session& session, const LiftFlags& flags, const UserOpReq
 }
 
 nlohmann::json to_json(const std::string& symbol, const Outcome& o) {
-  return {{"schema", 1},          {"symbol", symbol},   {"class", o.op_class},
-          {"verified", o.proved}, {"reason", o.reason}, {"lift_us", o.lift_us}};
+  return {{"schema", 1},
+          {"symbol", symbol},
+          {"class", o.op_class},
+          {"verified", o.proved},
+          {"assumes", o.assumptions.text()},
+          {"reason", o.reason},
+          {"lift_us", o.lift_us}};
 }
 
 void run(Session& session, const LiftFlags& flags) {
@@ -72,6 +85,8 @@ void run(Session& session, const LiftFlags& flags) {
     std::cout << o.text;
     std::cout << fmt::format("{}: {}, {}, lifted in {:.0f} us\n", function->symbol, o.op_class,
                              o.verdict(), o.lift_us);
+    if (!o.assumptions.empty())
+      std::cout << fmt::format("  defined where {}\n", o.assumptions.text());
     if (!o.reason.empty()) std::cout << "  " << o.reason << "\n";
   }
   // A function without vector code is proved all the same; who asks for the code wants it proved.

@@ -13,7 +13,9 @@
 #include "compiler/catalogue_traces.h"
 #include "compiler/compiled_body.h"
 #include "compiler/dump.h"
+#include "compiler/parts.h"
 #include "compiler/prove_code.h"
+#include "ops/contract.h"
 
 namespace nrd {
 namespace {
@@ -76,61 +78,97 @@ Expected<std::shared_ptr<const Body>> compile(const OpTrace& trace, const jit::B
   if (!emitted) return emitted.error();
   Expected<std::shared_ptr<const jit::Code>> code = map_code(trace, emitted->bytes, target);
   if (!code) return code.error();
-  return std::shared_ptr<const Body>(std::make_shared<CompiledBody>(
-      std::move(emitted->lowered), std::move(*code), binding.dtypes,
-      [&trace, binding, &target] { return compile_steps(trace, binding, target); }));
+  return std::shared_ptr<const Body>(
+      std::make_shared<CompiledBody>(std::move(emitted->lowered), std::move(*code), binding.dtypes,
+                                     [owned = std::make_shared<const OpTrace>(trace), binding,
+                                      &target] { return compile_steps(*owned, binding, target); }));
 }
 
-// As prove_vector_code of user_op.cpp found it when the function was registered.
-bool was_proved(const OpTrace& trace, const jit::Binding& binding, const jit::Target& target) {
-  const Expected<IsaSet> isa = isa_from_environment();
-  if (!isa || binding.non_temporal) return false;
-  const std::vector<const jit::Target*> here = jit::targets(*isa);
-  if (here.empty() || here.front() != &target) return false;
-  size_t pointer = 0;
-  return std::all_of(trace.params.begin(), trace.params.end(), [&](const TraceParam& p) {
-    return p.kind != TraceParamKind::kPointer || p.dtype == binding.dtypes[pointer++];
-  });
-}
-
-// A user's function in dtypes or for an ISA that it was not proved with so far.
+// A user's function in dtypes or for an ISA that it was not proved with so far. What was tried is
+// what will run.
 Expected<std::shared_ptr<const Body>> compile_and_prove(const OpTrace& trace,
                                                         const jit::Binding& binding,
-                                                        const jit::Target& target) {
-  if (!was_proved(trace, binding, target)) {
-    NRD_TRY(prove_code(
-        trace, target,
-        {.dtypes = binding.dtypes, .ints = binding.ints, .non_temporal = binding.non_temporal}));
-    std::string words;
-    for (DType d : binding.dtypes) words += fmt::format(" {}", word(d));
-    log(LogLevel::kInfo, fmt::format("{}: code for{} on {} proved", trace.name, words, target.isa));
-  }
-  return compile(trace, binding, target);
+                                                        const jit::Target& target,
+                                                        const CodeTrust& trust) {
+  Expected<std::shared_ptr<const Body>> body = compile(trace, binding, target);
+  if (!body || trust.proved_elsewhere) return body;
+  NRD_TRY(prove_body(**body, trace, target.isa,
+                     {.dtypes = binding.dtypes,
+                      .ints = binding.ints,
+                      .non_temporal = binding.non_temporal,
+                      .in_place = trust.in_place ? Sharing::kEvery : Sharing::kNone,
+                      .assumptions = trust.assumptions}));
+  std::string words;
+  for (DType d : binding.dtypes) words += fmt::format(" {}", word(d));
+  log(LogLevel::kInfo, fmt::format("{}: code for{} on {} proved", trace.name, words, target.isa));
+  return body;
 }
+
+// All that code is made from, so that equal code is found again wherever its trace lies.
+class CodeKey {
+ public:
+  CodeKey(const OpTrace& trace, const jit::Binding& binding, const jit::Target& target,
+          bool in_place) {
+    text(target.isa);
+    number(in_place);
+    number(binding.non_temporal);
+    list(binding.dtypes, [&](DType d) { number(d); });
+    list(binding.ints, [&](int i) { number(i); });
+    text(trace.name);
+    list(trace.params, [&](const TraceParam& p) {
+      number(p.kind), number(p.dtype), number(p.read), number(p.written), text(p.name);
+    });
+    list(trace.values, [&](const Value& v) {
+      number(v.op), number(v.type), number(v.predicate), number(v.index), number(v.bits);
+      for (ValueId arg : v.args) number(arg);
+    });
+    list(trace.loops, [&](const TraceLoop& l) {
+      number(l.iv), number(l.extent), ids(l.body);
+      list(l.carries, [&](const LoopCarry& c) {
+        number(c.carry), number(c.init), number(c.next), number(c.result);
+      });
+    });
+    ids(trace.body);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void number(auto value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+  void text(std::string_view word) {
+    number(word.size());
+    bytes_ += word;
+  }
+  void list(const auto& items, const auto& each) {
+    number(items.size());
+    for (const auto& item : items) each(item);
+  }
+  void ids(const std::vector<ValueId>& values) {
+    list(values, [&](ValueId id) { number(id); });
+  }
+
+  std::string bytes_;
+};
 
 // Code by what it was made from; kept for the process, as operators are. Under
 // LockName::kOperatorCode.
 using KeptCode = std::unordered_map<std::string, Expected<std::shared_ptr<const Body>>>;
 constinit Lazy<KeptCode> g_code;
 
-// Two threads that ask together may both compile and prove; the first to finish is kept.
+// Two threads that ask together may both compile and prove; the first to finish is kept. A refusal
+// stands, what the system failed at may work next time.
 Expected<std::shared_ptr<const Body>> find_or_compile(const OpTrace& trace,
                                                       const jit::Binding& binding,
-                                                      const jit::Target& target, bool is_users) {
+                                                      const jit::Target& target,
+                                                      const CodeTrust* trust) {
   KeptCode& kept = g_code.get();
-  std::string key;
-  const OpTrace* address = &trace;
-  key.append(reinterpret_cast<const char*>(&address), sizeof address);
-  for (DType d : binding.dtypes) key.push_back(static_cast<char>(d));
-  for (int i : binding.ints) key.push_back(static_cast<char>(i));
-  key.push_back(binding.non_temporal ? 'n' : 'c');
-  key += target.isa;
+  std::string key = CodeKey(trace, binding, target, trust && trust->in_place).take();
   {
     const Locked lock(LockName::kOperatorCode);
     if (auto found = kept.find(key); found != kept.end()) return found->second;
   }
-  const auto make = is_users ? compile_and_prove : compile;
-  const Expected<std::shared_ptr<const Body>> made = make(trace, binding, target);
+  const Expected<std::shared_ptr<const Body>> made =
+      trust ? compile_and_prove(trace, binding, target, *trust) : compile(trace, binding, target);
+  if (!made && made.error().code != ErrorCode::kUnsupported) return made;
   const Locked lock(LockName::kOperatorCode);
   return kept.try_emplace(std::move(key), made).first->second;
 }
@@ -179,7 +217,33 @@ Expected<std::shared_ptr<const Body>> compile_operator(const Desc& desc, const I
   }
   binding.ints = desc.types;
   binding.non_temporal = options.non_temporal;
-  return find_or_compile(*trace, binding, **target, desc.op->group == "user");
+  if (desc.op->group != "user") return find_or_compile(*trace, binding, **target, nullptr);
+  const CodeTrust trust{.assumptions = &desc.bound().builds->contract->assumptions,
+                        .in_place = desc.op->in_place == InPlace::kYes};
+  return find_or_compile(*trace, binding, **target, &trust);
+}
+
+Expected<void> compile_user_code(const OpTrace& trace, const CodeTrust& trust) {
+  Expected<IsaSet> isa = isa_from_environment();
+  if (!isa) return isa.error();
+  if (std::string missing = missing_code(*isa); !missing.empty())
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .op = trace.name,
+                       .argument = "vector code",
+                       .got = "none",
+                       .hint = std::move(missing)});
+  Expected<const jit::Target*> target = best_target(*isa);
+  if (!target) return target.error();
+  jit::Binding binding;
+  for (const TraceParam& p : trace.params) {
+    if (p.kind == TraceParamKind::kPointer) binding.dtypes.push_back(p.dtype);
+    if (p.kind == TraceParamKind::kInt) binding.ints.push_back(static_cast<int>(DType::kF32));
+  }
+  Expected<std::shared_ptr<const Body>> body = find_or_compile(trace, binding, **target, &trust);
+  if (body) return {};
+  Error error = body.error();
+  if (error.argument.empty()) error.argument = "vector code";  // the code generator knows no other
+  return make_error(std::move(error));
 }
 
 Expected<std::shared_ptr<const Body>> compile_trace(const OpTrace& trace,

@@ -10,6 +10,7 @@
 #include "jit/lower.h"
 #include "machine/isa.h"
 #include "ops/evaluate.h"
+#include "trace/assumption.h"
 #include "trace/trace.h"
 
 namespace nrd {
@@ -27,8 +28,18 @@ struct OperatorOptions {
 Expected<std::shared_ptr<const Body>> compile_operator(const Desc& desc, const IsaSet& isa,
                                                        const OperatorOptions& options);
 
-// The same for a trace alone and one target, not kept: for proofs and tests. The trace must outlive
-// the body.
+// What is known of a user's function when code for it is tried.
+struct CodeTrust {
+  const Assumptions* assumptions = nullptr;  // samples keep to them; null: none
+  bool in_place = false;                     // outputs may lie on inputs
+  bool proved_elsewhere = false;             // the same code was proved in another process
+};
+
+// Makes and proves the code of a user's trace for the best ISA of this process, in the dtypes of
+// the trace, and keeps it for compile_operator.
+Expected<void> compile_user_code(const OpTrace& trace, const CodeTrust& trust);
+
+// The same for a trace alone and one target, not kept: for proofs and tests.
 Expected<std::shared_ptr<const Body>> compile_trace(const OpTrace& trace,
                                                     const jit::Binding& binding,
                                                     const jit::Target& target);

@@ -7,10 +7,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 
 #include "base/convert.h"
+#include "base/float_state.h"
 #include "compiler/operator.h"
+#include "ops/round_to.h"
 #include "trace/bounded.h"
+#include "trace/interpret.h"
 #include "trace/sample.h"
 
 namespace nrd {
@@ -18,6 +23,10 @@ namespace {
 
 constexpr double kFactor = kDecisionSlack;
 constexpr size_t kSlackElements = 64;  // behind each buffer: must stay as they were
+
+// Steps of the trace. The code for several threads is tried once, with a long instance.
+constexpr int64_t kMostSteps = 4 * kProofSteps;
+constexpr int64_t kMostSharedSteps = int64_t{1} << 24;
 
 double load(const char* base, DType dtype, size_t i) {
   uint64_t bits = 0;
@@ -86,8 +95,7 @@ Expected<void> compare(const OpTrace& trace, const Sample& sample, const Memory&
   return {};
 }
 
-// The sample's buffers in the storage dtypes; with in_place the first output starts as the first
-// input of its dtype and length.
+// The sample's buffers in the storage dtypes.
 std::vector<Memory> memories(const OpTrace& trace, const Sample& sample,
                              const std::vector<DType>& dtypes) {
   std::vector<Memory> list;
@@ -97,33 +105,20 @@ std::vector<Memory> memories(const OpTrace& trace, const Sample& sample,
   return list;
 }
 
-// The input that shares memory with the first output, or -1.
-int shared_input(const std::vector<Memory>& list, size_t output) {
-  for (size_t i = 0; i < list.size(); i++)
-    if (!list[i].param->written && list[i].dtype == list[output].dtype &&
-        list[i].param->dtype == list[output].param->dtype && list[i].count == list[output].count)
-      return static_cast<int>(i);
-  return -1;
-}
+using Pair = std::optional<InPlacePair>;
 
-// The operands of one run. In place the first output lies on an input of its shape.
+// The operands of one run. In place an output lies on an input.
 struct Operands {
   std::vector<Memory> list;
   std::vector<void*> pointers;
-  size_t output = 0;
-  int shared = -1;  // the input below the output
+  size_t hidden;  // the input below the output, or none
 
   Operands(const OpTrace& trace, const Sample& sample, const std::vector<DType>& dtypes,
-           bool in_place)
-      : list(memories(trace, sample, dtypes)) {
-    while (output < list.size() && !list[output].param->written) output++;
-    if (in_place && output < list.size()) shared = shared_input(list, output);
-    if (shared >= 0) {
-      Memory &in = list[static_cast<size_t>(shared)], &out = list[output];
-      out.stored = out.before = in.stored;
-    }
+           const Pair& pair)
+      : list(memories(trace, sample, dtypes)), hidden(pair ? pair->input : list.size()) {
+    if (pair) list[pair->output].stored = list[pair->output].before = list[hidden].stored;
     for (Memory& m : list) pointers.push_back(m.stored.data());
-    if (shared >= 0) pointers[static_cast<size_t>(shared)] = pointers[output];
+    if (pair) pointers[hidden] = pointers[pair->output];
   }
 };
 
@@ -147,48 +142,116 @@ void run_body(const Body& body, const Sample& sample, const Operands& operands) 
            strides.data(), 1, scratch.data());
 }
 
-Expected<void> try_sample(const OpTrace& trace, const Body& body, const Sample& sample,
-                          const std::vector<DType>& dtypes, bool in_place, std::string_view isa) {
-  Operands operands(trace, sample, dtypes, in_place);
-  if (in_place && operands.shared < 0) return {};
+struct Trial {
+  const OpTrace& trace;
+  const Body& body;
+  std::string_view isa;
+  const std::vector<DType>& dtypes;
+};
+
+Expected<void> try_sample(const Trial& t, const Sample& sample, const Pair& pair) {
+  Operands operands(t.trace, sample, t.dtypes, pair);
   std::vector<void*> wide;
   for (Memory& m : operands.list) {
     m.widen();
     wide.push_back(m.native() ? static_cast<void*>(m.stored.data()) : m.wide.data());
   }
-  interpret_bounded(trace,
+  interpret_bounded(t.trace,
                     {wide.data(), sample.sizes.data(), sample.numbers.data(), sample.ints.data()});
-  run_body(body, sample, operands);
+  run_body(t.body, sample, operands);
   for (size_t i = 0; i < operands.list.size(); i++)
-    if (static_cast<int>(i) != operands.shared)
-      NRD_TRY(compare(trace, sample, operands.list[i], isa));
+    if (i != operands.hidden) NRD_TRY(compare(t.trace, sample, operands.list[i], t.isa));
   return {};
 }
 
 // One instance long enough for several threads: the code that they share gives the bits of the
 // code above.
-Expected<void> try_shared(const OpTrace& trace, const Body& body, const Sample& sample,
-                          const std::vector<DType>& dtypes, bool in_place, std::string_view isa) {
+Expected<void> try_shared(const Trial& t, const Sample& sample, const Pair& pair) {
   const std::vector<size_t> sizes(sample.sizes.begin(), sample.sizes.end());
-  if (!body.shares(sizes.data())) return {};
-  Operands one(trace, sample, dtypes, in_place), many(trace, sample, dtypes, in_place);
-  if (in_place && one.shared < 0) return {};
-  run_body(body, sample, one);
+  if (!t.body.shares(sizes.data())) return {};
+  Operands one(t.trace, sample, t.dtypes, pair), many(t.trace, sample, t.dtypes, pair);
+  run_body(t.body, sample, one);
   constexpr int64_t kParts = 3;
-  Room room(body.shared_bytes(sizes.data(), kParts));
-  body.run_shared({many.pointers.data(), sizes.data(), sample.numbers.data(), sample.ints.data()},
-                  room.data(), kParts, Exec{});
+  Room room(t.body.shared_bytes(sizes.data(), kParts));
+  t.body.run_shared({many.pointers.data(), sizes.data(), sample.numbers.data(), sample.ints.data()},
+                    room.data(), kParts, Exec{});
   for (size_t i = 0; i < one.list.size(); i++)
     if (one.list[i].stored != many.list[i].stored)
       return make_error({.code = ErrorCode::kUnsupported,
-                         .op = trace.name,
+                         .op = t.trace.name,
                          .argument = one.list[i].param->name,
                          .got = fmt::format("other bits from the {} code for several threads ({})",
-                                            isa, sample.text()),
+                                            t.isa, sample.text()),
                          .allowed = "those of one thread",
                          .hint = "the function itself runs instead"});
   return {};
 }
+
+size_t first_output(const OpTrace& trace) {
+  size_t pointer = 0;
+  for (const TraceParam& p : trace.params) {
+    if (p.kind != TraceParamKind::kPointer) continue;
+    if (p.written) break;
+    pointer++;
+  }
+  return pointer;
+}
+
+// Calls `each` with outputs where they may lie: apart, and in place as asked for.
+Expected<void> for_each_sharing(const Trial& t, const Sample& sample, const InPlacePairs& pairs,
+                                Sharing sharing, const auto& each) {
+  if (sharing != Sharing::kFirst) NRD_TRY(each(t, sample, Pair()));
+  if (sharing == Sharing::kNone) return {};
+  for (const InPlacePair& pair : pairs.of(sample)) {
+    if (t.dtypes[pair.input] != t.dtypes[pair.output]) continue;
+    if (sharing == Sharing::kFirst && pair.output != first_output(t.trace)) continue;
+    NRD_TRY(each(t, with_shared(sample, pair), Pair(pair)));
+    if (sharing == Sharing::kFirst) break;
+  }
+  return {};
+}
+
+// Whether the trace ends within the steps; the function then does too, and so does the code.
+bool is_short(const OpTrace& trace, const Sample& sample, int64_t most_steps) {
+  std::vector<std::vector<char>> memory = sample.buffers;
+  std::vector<void*> pointers;
+  for (std::vector<char>& m : memory) pointers.push_back(m.data());
+  return interpret_within(trace,
+                          {pointers.data(), sample.sizes.data(), sample.numbers.data(),
+                           sample.ints.data(), nrd_round_to_f32},
+                          sample.elements.data(), most_steps) == TraceRun::kDone;
+}
+
+// What the samples of a proof have in common.
+class Samples {
+ public:
+  Samples(const OpTrace& trace, const CodeProof& options, std::vector<int> ints)
+      : trace_(trace), options_(options), ints_(std::move(ints)) {}
+
+  // Nothing where the function is not defined, or takes too long.
+  Expected<std::optional<Sample>> make(const std::vector<int64_t>& sizes, Spread spread,
+                                       int64_t most_steps) {
+    if (!allows(sizes)) return std::optional<Sample>();
+    Expected<Sample> sample = make_sample(trace_, sizes, spread, seed_++);
+    if (!sample) return sample.error();
+    sample->ints = ints_;
+    if (!is_short(trace_, *sample, most_steps)) return std::optional<Sample>();
+    return std::optional(std::move(*sample));
+  }
+
+  bool allows(const std::vector<int64_t>& sizes) const {
+    Sample sample;
+    sample.sizes = sizes;
+    sample.ints = ints_;
+    return !options_.assumptions || options_.assumptions->hold(integers(trace_, sample));
+  }
+
+ private:
+  const OpTrace& trace_;
+  const CodeProof& options_;
+  std::vector<int> ints_;
+  uint64_t seed_ = 1000;
+};
 
 // Two chunks of a reduction and a piece.
 constexpr int64_t kSharedSize = 2 * 16384 + 77;
@@ -198,34 +261,60 @@ int64_t sizes_of(const OpTrace& trace) {
                        [](const TraceParam& p) { return p.kind == TraceParamKind::kSize; });
 }
 
+// The first size from kSharedSize on that the function takes.
+std::optional<int64_t> shared_size(const OpTrace& trace, const Samples& samples) {
+  if (sizes_of(trace) != 1) return std::nullopt;
+  for (int64_t n = kSharedSize; n < kSharedSize + 64; n++)
+    if (samples.allows({n})) return n;
+  return std::nullopt;
+}
+
+jit::Binding binding_of(const OpTrace& trace, const CodeProof& options) {
+  jit::Binding binding{options.dtypes, options.ints, options.non_temporal};
+  for (const TraceParam& p : trace.params) {
+    if (p.kind == TraceParamKind::kPointer && options.dtypes.empty())
+      binding.dtypes.push_back(p.dtype);
+    if (p.kind == TraceParamKind::kInt && options.ints.empty())
+      binding.ints.push_back(static_cast<int>(DType::kF32));
+  }
+  return binding;
+}
+
 }  // namespace
+
+Expected<void> prove_body(const Body& body, const OpTrace& trace, std::string_view isa,
+                          const CodeProof& options) {
+  const DefaultFloatState state;
+  const jit::Binding binding = binding_of(trace, options);
+  const Trial trial{trace, body, isa, binding.dtypes};
+  Samples samples(trace, options, binding.ints);
+  const bool chosen = !options.sizes.empty();  // by somebody who knows how long they take
+  const int64_t most_steps = chosen ? std::numeric_limits<int64_t>::max() : kMostSteps;
+  std::vector<Sample> list;
+  for (const std::vector<int64_t>& sizes :
+       chosen ? options.sizes : sample_sizes(trace, options.most_points))
+    for (Spread spread : {Spread::kNormal, Spread::kSpecial, Spread::kWide}) {
+      Expected<std::optional<Sample>> sample = samples.make(sizes, spread, most_steps);
+      if (!sample) return sample.error();
+      if (*sample) list.push_back(std::move(**sample));
+    }
+  const InPlacePairs pairs(trace, list);
+  for (const Sample& sample : list)
+    NRD_TRY(for_each_sharing(trial, sample, pairs, options.in_place, try_sample));
+  const std::optional<int64_t> size = shared_size(trace, samples);
+  if (!size) return {};
+  Expected<std::optional<Sample>> sample = samples.make({*size}, Spread::kNormal, kMostSharedSteps);
+  if (!sample) return sample.error();
+  if (!*sample) return {};
+  return for_each_sharing(trial, **sample, pairs, options.in_place, try_shared);
+}
 
 Expected<void> prove_code(const OpTrace& trace, const jit::Target& target,
                           const CodeProof& options) {
-  std::vector<DType> dtypes = options.dtypes;
-  std::vector<int> ints = options.ints;
-  for (const TraceParam& p : trace.params) {
-    if (p.kind == TraceParamKind::kPointer && options.dtypes.empty()) dtypes.push_back(p.dtype);
-    if (p.kind == TraceParamKind::kInt && options.ints.empty())
-      ints.push_back(static_cast<int>(DType::kF32));
-  }
   Expected<std::shared_ptr<const Body>> body =
-      compile_trace(trace, {dtypes, ints, options.non_temporal}, target);
+      compile_trace(trace, binding_of(trace, options), target);
   if (!body) return body.error();
-  uint64_t seed = 1000;
-  for (const std::vector<int64_t>& sizes :
-       options.sizes.empty() ? sample_sizes(trace, options.most_points) : options.sizes)
-    for (Spread spread : {Spread::kNormal, Spread::kSpecial, Spread::kWide}) {
-      Expected<Sample> sample = make_sample(trace, sizes, spread, seed++);
-      if (!sample) return sample.error();
-      sample->ints = ints;
-      NRD_TRY(try_sample(trace, **body, *sample, dtypes, options.in_place, target.isa));
-    }
-  if (sizes_of(trace) != 1) return {};
-  Expected<Sample> sample = make_sample(trace, {kSharedSize}, Spread::kNormal, seed);
-  if (!sample) return sample.error();
-  sample->ints = ints;
-  return try_shared(trace, **body, *sample, dtypes, options.in_place, target.isa);
+  return prove_body(**body, trace, target.isa, options);
 }
 
 }  // namespace nrd

@@ -5,16 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 
+#include "base/float_state.h"
 #include "base/log.h"
 #include "compiler/dump.h"
-#include "compiler/parts.h"
-#include "compiler/prove_code.h"
+#include "compiler/operator.h"
 #include "compiler/user_function.h"
 #include "compiler/user_signature.h"
-#include "jit/code.h"
 #include "lift/prove.h"
 #include "trace/extents.h"
 
@@ -89,23 +89,6 @@ double flops_of(const OpTrace& trace) {
   return std::max(1.0, flops);
 }
 
-// Without a back end there is nothing to prove, and no code either.
-Expected<void> prove_vector_code(const OpTrace& trace) {
-  Expected<IsaSet> isa = isa_from_environment();
-  if (!isa) return isa.error();
-  if (std::string missing = missing_code(*isa); !missing.empty())
-    return make_error({.code = ErrorCode::kUnsupported,
-                       .op = trace.name,
-                       .argument = "vector code",
-                       .got = "none",
-                       .hint = std::move(missing)});
-  Expected<void> proof = prove_code(trace, *jit::targets(*isa).front());
-  if (proof || !proof.error().argument.empty()) return proof;
-  Error error = proof.error();  // of the code generator, which knows no argument
-  error.argument = "vector code";
-  return make_error(std::move(error));
-}
-
 // Whether sizes alone say what is touched.
 bool is_bounded(const OpTrace& trace) {
   std::vector<int64_t> sizes;
@@ -143,9 +126,19 @@ Op make_op(const UserOpRequest& request, const Signature& signature, const UserF
   const OpClass c = user.trace.op_class;
   op.flops = flops_of(user.trace);
   op.tolerance.f32 = c == OpClass::kElementwise || c == OpClass::kPairwise ? 1e-5 : 1e-4;
-  if (c == OpClass::kElementwise || c == OpClass::kPairwise || c == OpClass::kNorm)
-    op.in_place = InPlace::kYes;
+  if (proofs.in_place) op.in_place = InPlace::kYes;
   return op;
+}
+
+// Proofs hold for the default floating-point state. Said once: a host sets its state once.
+void name_float_state(const std::string& name) {
+  static std::atomic_flag said;
+  const std::string unusual = unusual_float_state();
+  if (unusual.empty() || said.test_and_set()) return;
+  log(LogLevel::kWarning,
+      fmt::format("{}: this thread has changed the floating-point state ({}): functions are proved "
+                  "in the default state, and results here may differ from it",
+                  name, unusual));
 }
 
 // Lifts the function and has the trace proved. The error is a prover's that lost its process; it
@@ -159,8 +152,10 @@ Expected<void> lift_and_prove(const UserOpRequest& request, UserFunction& user, 
   result.lift_us = microseconds_since(start);
   result.lifted = static_cast<bool>(trace);
   if (!trace) return result.reason = reason_of(trace.error()), Expected<void>();
+  UserFunction traced = user;
+  NRD_TRY(keep_trace(traced, *trace));
   start = Clock::now();
-  Expected<Proofs> proofs = prove(*trace, wanted);
+  Expected<Proofs> proofs = prove({*trace, traced.trace, wanted});
   result.prove_us = microseconds_since(start);
   if (!proofs) {
     result.reason = reason_of(proofs.error());
@@ -170,7 +165,8 @@ Expected<void> lift_and_prove(const UserOpRequest& request, UserFunction& user, 
   static_cast<Proofs&>(result) = std::move(*proofs);
   if (!result.proved) return {};
   result.op_class = trace->op_class;
-  return keep_trace(user, std::move(*trace));
+  user = std::move(traced);
+  return {};
 }
 
 }  // namespace
@@ -185,13 +181,26 @@ void name_parameters(lift::CSignature& signature) {
   name_all(signature.params, used);
 }
 
-Proofs prove_function(const OpTrace& trace, const lift::LiftRequest& request) {
+Proofs prove_function(const LiftedFunction& lifted) {
   Proofs proofs;
-  Expected<void> proof = lift::prove_trace(trace, request);
-  proofs.proved = static_cast<bool>(proof);
-  if (proof) proof = prove_vector_code(trace);
-  proofs.compiled = static_cast<bool>(proof);
-  if (!proof) proofs.reason = reason_of(proof.error());
+  name_float_state(lifted.request.name);
+  Expected<lift::TraceProof> proof =
+      lift::prove_trace(lifted.trace, lifted.request, {.in_place = true});
+  if (!proof) return proofs.reason = reason_of(proof.error()), proofs;
+  proofs.proved = true;
+  proofs.assumptions = std::move(proof->assumptions);
+  const auto compile = [&](bool in_place) {
+    return compile_user_code(lifted.operator_trace,
+                             {.assumptions = &proofs.assumptions, .in_place = in_place});
+  };
+  proofs.in_place = proof->in_place;
+  Expected<void> code = compile(proofs.in_place);
+  if (!code && proofs.in_place) {
+    code = compile(false);
+    if (code) proofs.in_place = false;
+  }
+  proofs.compiled = static_cast<bool>(code);
+  if (!code) proofs.reason = reason_of(code.error());
   return proofs;
 }
 
@@ -214,7 +223,10 @@ Expected<UserOp> register_user_op(const UserOpRequest& request, const Prover& pr
   Expected<Signature> signature = user_signature(request, *user, result.proved);
   if (!signature) return signature.error();
   user->reason = result.reason;
-  user->contract = {integer_params(*user), result.proved ? &user->trace : nullptr};
+  for (size_t i = 0; i < result.assumptions.names.size() && i < signature->core.size(); i++)
+    result.assumptions.names[i] = signature->axes[static_cast<size_t>(signature->core[i])].name;
+  user->contract = {integer_params(*user), result.proved ? &user->trace : nullptr,
+                    result.assumptions};
   Expected<const Op*> op = add_op(make_op(request, *signature, *user, result));
   if (!op) return op.error();
   static_cast<void>(user.release());  // the operator points to it, and operators stay

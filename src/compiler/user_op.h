@@ -7,6 +7,7 @@
 
 #include "lift/lift.h"
 #include "ops/op.h"
+#include "trace/assumption.h"
 #include "trace/trace.h"
 
 namespace nrd {
@@ -19,11 +20,13 @@ struct UserOpRequest {
   std::string library;    // where it came from, for messages; may be empty
 };
 
-// The two proofs of SPEC 4.
+// The two proofs.
 struct Proofs {
-  bool proved = false;    // the trace equals the function
-  bool compiled = false;  // the vector code equals the trace; else the function runs as it is
-  std::string reason;     // why not, where one of them is false
+  bool proved = false;      // the trace equals the function, wherever `assumptions` hold
+  bool compiled = false;    // the vector code equals the trace; else the function runs as it is
+  bool in_place = false;    // outputs may lie on inputs of their size and dtype
+  Assumptions assumptions;  // on the function's integers
+  std::string reason;       // why not, where one of them is false
 };
 
 // What became of a function.
@@ -41,12 +44,24 @@ std::string reason_of(Error error);
 // (numbers).
 void name_parameters(lift::CSignature& signature);
 
-// Calls the function, and the vector code for the best ISA here, in this process.
-Proofs prove_function(const OpTrace& trace, const lift::LiftRequest& request);
+// A lifted function: its trace in the order of its parameters, and in that of the operands.
+struct LiftedFunction {
+  const OpTrace& trace;
+  const OpTrace& operator_trace;
+  const lift::LiftRequest& request;
+};
 
-// Who proves: prove_function, or something that calls it in another process and gives an error
-// when the function took that process down.
-using Prover = std::function<Expected<Proofs>(const OpTrace&, const lift::LiftRequest&)>;
+// Calls the function, and the vector code for the best ISA here, in this process, which keeps it.
+Proofs prove_function(const LiftedFunction& lifted);
+
+// The same in a child, so that a function which was lifted wrongly can harm nobody: the error then
+// says how the child ended. This process makes the same code again and keeps it.
+Expected<Proofs> prove_in_child(const LiftedFunction& lifted);
+
+// Nothing is run: the function is unproved and needs a signature.
+Expected<Proofs> prove_nothing(const LiftedFunction& lifted);
+
+using Prover = std::function<Expected<Proofs>(const LiftedFunction&)>;
 
 // Lifts, has it proved and adds the operator for the rest of the process. A function that is not
 // lifted or not proved still becomes an operator (it runs as it is) if a signature is given.

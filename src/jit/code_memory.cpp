@@ -23,10 +23,11 @@ std::atomic<bool> refused{false};
 constinit Lazy<const bool> g_works;
 
 Error refusal(const std::string& name, std::string_view step, int error) {
-  return make_error({.code = ErrorCode::kUnsupported,
+  const bool may_pass = error == ENOMEM || error == EAGAIN;  // and work another time
+  return make_error({.code = may_pass ? ErrorCode::kEnvironment : ErrorCode::kUnsupported,
                      .op = name,
                      .got = fmt::format("{}: {}", step, std::strerror(error)),
-                     .hint = "this system refuses executable memory"});
+                     .hint = may_pass ? "" : "this system refuses executable memory"});
 }
 
 size_t round_to_pages(size_t bytes) {

@@ -23,11 +23,11 @@ double microseconds(Clock::time_point from, Clock::time_point to) {
 }
 
 Function translate(const Code& code, const LiftRequest& request, const Image& image,
-                   FrontEnd& front_end, CallResolver& resolver) {
+                   FrontEnd& front_end, CallResolver& resolver, Keep keep) {
   Learned learned;
   for (int attempt = 0; attempt < kMaxAttempts; attempt++) {
     try {
-      return SsaBuilder(code, image, front_end, resolver, request.signature, learned).run();
+      return SsaBuilder(code, image, front_end, resolver, request.signature, learned, keep).run();
     } catch (const Restart&) {
     }
   }
@@ -71,7 +71,7 @@ void check_node(const Function& f, const Node& node, const Image& image) {
 
 // What Function promises: no stack, no undefined values, no global written.
 void check_function(const Function& f, const Image& image) {
-  const std::vector<bool> live = live_nodes(f, image);
+  const std::vector<bool> live = live_nodes(f, image, Keep::kEffects);
   for (NodeId id = 0; id < f.nodes.size(); id++)
     if (live[id]) check_node(f, f[id], image);
   const auto is_undefined = [&](NodeId id) { return id != kNoNode && f[id].kind == Kind::kUndef; };
@@ -101,13 +101,14 @@ std::vector<CodeRange> code_ranges(const Code& code) {
 }
 
 Function build(const LiftRequest& request, const Image& image, FrontEnd& front_end,
-               LiftStats& stats) {
+               LiftStats& stats, Keep keep) {
   const auto start = Clock::now();
   CallResolver resolver(image, front_end);
   const auto entry = reinterpret_cast<uint64_t>(request.function);
   const Code code = discover(entry, image, front_end, resolver);
   const auto decoded = Clock::now();
-  Function function = clean(translate(code, request, image, front_end, resolver), image);
+  Function function =
+      clean(translate(code, request, image, front_end, resolver, keep), image, keep);
   merge_blocks(function);
   find_loops(function);
   check_function(function, image);
@@ -123,10 +124,10 @@ Function build(const LiftRequest& request, const Image& image, FrontEnd& front_e
 }  // namespace
 
 Expected<Function> build_function(const LiftRequest& request, const Image& image,
-                                  FrontEnd& front_end, LiftStats* stats) {
+                                  FrontEnd& front_end, LiftStats* stats, Keep keep) {
   LiftStats ignored;
   try {
-    return build(request, image, front_end, stats != nullptr ? *stats : ignored);
+    return build(request, image, front_end, stats != nullptr ? *stats : ignored, keep);
   } catch (const Refusal& refusal) {
     return refusal.error(request);
   }

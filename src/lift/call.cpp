@@ -58,13 +58,11 @@ size_t field_bytes(CKind kind) {
   return half ? 4 : 8;
 }
 
-// Structs live as long as the call; 8-byte units keep them aligned.
-using Structs = std::vector<std::vector<int64_t>>;
-
-int64_t make_struct(const CParam& param, Values& values, Structs& structs) {
+// 8-byte units keep a struct aligned.
+int64_t make_struct(const CParam& param, Values& values, CallWords& call) {
   size_t bytes = 8;
   for (uint32_t offset : param.field_offset) bytes = std::max<size_t>(bytes, offset + 8);
-  std::vector<int64_t>& memory = structs.emplace_back((bytes + 7) / 8);
+  std::vector<int64_t>& memory = call.structs.emplace_back((bytes + 7) / 8);
   auto* base = reinterpret_cast<char*>(memory.data());
   for (size_t i = 0; i < param.fields.size(); i++) {
     const CKind kind = param.fields[i].kind;
@@ -74,12 +72,12 @@ int64_t make_struct(const CParam& param, Values& values, Structs& structs) {
   return reinterpret_cast<int64_t>(base);
 }
 
-Arguments arrange(const CSignature& signature, Values& values, Structs& structs) {
+Arguments arrange(const CSignature& signature, const CallWords& call) {
   Arguments arguments;
   size_t integers = 0, vectors = 0, stack = 0;
-  for (const CParam& param : signature.params) {
-    const int64_t value = param.kind == CKind::kStruct ? make_struct(param, values, structs)
-                                                       : values.next(param.kind);
+  for (size_t i = 0; i < signature.params.size(); i++) {
+    const CParam& param = signature.params[i];
+    const int64_t value = call.words[i];
     if (is_number(param.kind) && vectors < kVectorRegisters)
       arguments.vectors[vectors++] = std::bit_cast<double>(value);
     else if (!is_number(param.kind) && integers < kIntegerRegisters)
@@ -139,12 +137,21 @@ Expected<void> check_callable(const CSignature& signature) {
                      .hint = "pass them in a struct"});
 }
 
+CallWords call_words(const CSignature& signature, void* const* pointers,
+                     const int64_t* sizes_and_ints, const double* numbers) {
+  Values values(pointers, sizes_and_ints, numbers);
+  CallWords call;
+  call.words.reserve(signature.params.size());
+  for (const CParam& param : signature.params)
+    call.words.push_back(param.kind == CKind::kStruct ? make_struct(param, values, call)
+                                                      : values.next(param.kind));
+  return call;
+}
+
 void call_function(const void* function, const CSignature& signature, void* const* pointers,
                    const int64_t* sizes_and_ints, const double* numbers, double* result) {
-  Values values(pointers, sizes_and_ints, numbers);
-  Structs structs;
-  structs.reserve(signature.params.size());
-  const Arguments arguments = arrange(signature, values, structs);
+  const CallWords call = call_words(signature, pointers, sizes_and_ints, numbers);
+  const Arguments arguments = arrange(signature, call);
   if (signature.returns_void) return call_with<void>(function, arguments);
   const double value = call_for_number(function, signature.result, arguments);
   if (result) *result = value;

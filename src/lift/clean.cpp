@@ -17,9 +17,9 @@ constexpr int kMaxRounds = 12;
 
 class Copier {
  public:
-  Copier(const Function& in, const std::vector<bool>& reached, const Image& image)
+  Copier(const Function& in, const std::vector<bool>& reached, const Image& image, Keep keep)
       : in_(in),
-        live_(live_nodes(in, image)),
+        live_(live_nodes(in, image, keep)),
         better_(better_types(in, live_)),
         map_(in.nodes.size(), kNoNode) {
     out_.nodes.reserve(in.nodes.size());
@@ -136,9 +136,20 @@ class Copier {
       for (const NodeId access : block.memory)
         if (live_[access])
           out_.blocks[block_map_[in_[access].index]].memory.push_back(copied_access(access));
-    for (BlockId b = 0; b < in_.blocks.size(); b++)
-      if (block_map_[b] != kNoBlock && in_.blocks[b].condition != kNoNode)
+    for (BlockId b = 0; b < in_.blocks.size(); b++) {
+      if (block_map_[b] == kNoBlock) continue;
+      if (in_.blocks[b].condition != kNoNode)
         out_.blocks[block_map_[b]].condition = copy(in_.blocks[b].condition);
+      copy_traps(in_.blocks[b], out_.blocks[block_map_[b]]);
+    }
+  }
+
+  // What was simplified to something else than a division cannot trap any more.
+  void copy_traps(const Block& from, Block& to) {
+    for (const NodeId trap : from.traps) {
+      const NodeId id = copy(trap);
+      if (is_division(out_[id].kind) || out_[id].type == Type::kBool) to.traps.push_back(id);
+    }
   }
 
   // The access itself, below the cast of a load that got another type.
@@ -199,7 +210,7 @@ bool needs_another_round(Function& f) {
 
 }  // namespace
 
-Function clean(Function f, const Image& image) {
+Function clean(Function f, const Image& image, Keep keep) {
   for (int round = 0; round < kMaxRounds; round++) {
     forward_phis(f);
     apply_forwards(f);
@@ -207,7 +218,7 @@ Function clean(Function f, const Image& image) {
     const std::vector<bool> reached = reachable_blocks(f);
     empty_unreachable(f, reached);
     if (forward_phis(f)) apply_forwards(f);
-    Copier copier(f, reached, image);
+    Copier copier(f, reached, image, keep);
     f = copier.take();
     if (!copier.retyped() && !needs_another_round(f)) break;
   }

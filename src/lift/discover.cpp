@@ -152,6 +152,8 @@ class Discoverer {
     for (BlockId i = 0; i < order.size(); i++) {
       CodeBlock& block = code_.blocks[i];
       block = std::move(blocks_[order[i]]);
+      if (block.branches && successors[order[i]].size() == 1)
+        block.left_out = successors[order[i]][0] == block.successors[0] ? 1 : 0;
       block.successors.clear();
       for (const BlockId s : successors[order[i]]) block.successors.push_back(number[s]);
       const bool same = block.successors.size() == 2 && block.successors[0] == block.successors[1];

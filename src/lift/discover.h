@@ -25,6 +25,7 @@ struct CodeBlock {
   bool branches = false;       // the last step's condition chooses
   bool enters_helper = false;  // a call: what it pushes is pushed after the last step
   bool leaves_helper = false;  // the last step is a helper's return
+  int left_out = -1;           // of a branch: the side that never returns, no successor any more
   std::vector<BlockId> predecessors, successors;
 };
 

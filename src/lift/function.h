@@ -27,9 +27,15 @@ struct Block {
   NodeId condition = kNoNode;       // bool, where there are two successors
   std::vector<Phi> phis;
   std::vector<NodeId> memory;    // kLoad and kStore in program order; pure nodes float
+  std::vector<NodeId> traps;     // of a whole function: see Keep
   BlockId dominator = kNoBlock;  // immediate
   int loop = -1;                 // innermost
 };
+
+// What a Function has of that on which no result depends. kEffects: nothing. kTraps, a whole
+// function: every load, and in Block::traps every division and every condition (bool) under which
+// the code does not return: what can go wrong, whether it is used or not.
+enum class Keep : uint8_t { kEffects, kTraps };
 
 struct NaturalLoop {
   BlockId header = kNoBlock;
@@ -117,7 +123,11 @@ NodeId simplify(const Node& node, NodeFactory& factory, const Function& function
 
 // build.cpp: decode, control-flow graph, SSA, stack promotion, calls and inlining.
 Expected<Function> build_function(const LiftRequest& request, const Image& image,
-                                  FrontEnd& front_end, LiftStats* stats);
+                                  FrontEnd& front_end, LiftStats* stats,
+                                  Keep keep = Keep::kEffects);
+// lift.cpp: a function of this process as a whole (Keep::kTraps).
+Expected<Function> whole_function(const LiftRequest& request);
+bool is_division(Kind kind);  // kUDiv ... kSRem
 // analyse.cpp: if-conversion, scalar evolution, memory accesses, promotion, structure.
 Expected<OpTrace> analyse(Function function, const LiftRequest& request);
 

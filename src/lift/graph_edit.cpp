@@ -85,6 +85,7 @@ void apply_forwards(Function& f) {
       for (NodeId& arg : node.args) mend(arg);
   for (Block& block : f.blocks) {
     mend(block.condition);
+    for (NodeId& trap : block.traps) mend(trap);
     for (Phi& phi : block.phis)
       for (NodeId& arg : phi.args) mend(arg);
   }
@@ -127,6 +128,7 @@ void empty_unreachable(Function& f, const std::vector<bool>& reached) {
     for (const BlockId s : f.blocks[b].successors) remove_edge(f, b, s);
     f.blocks[b].successors.clear();
     f.blocks[b].memory.clear();
+    f.blocks[b].traps.clear();
     f.blocks[b].condition = kNoNode;
   }
 }
@@ -158,6 +160,7 @@ void merge_blocks(Function& f) {
     into.successors = std::move(block.successors);
     into.condition = block.condition;
     into.memory.insert(into.memory.end(), block.memory.begin(), block.memory.end());
+    into.traps.insert(into.traps.end(), block.traps.begin(), block.traps.end());
   }
   for (Block& block : kept) {
     for (BlockId& p : block.predecessors) p = home[p];

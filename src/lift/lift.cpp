@@ -181,6 +181,12 @@ Expected<OpTrace> lift_function(const LiftRequest& request, LiftStats* stats) {
   return trace;
 }
 
+Expected<Function> whole_function(const LiftRequest& request) {
+  const std::unique_ptr<FrontEnd> front_end = front_end_of_this_machine();
+  if (front_end == nullptr) return no_front_end(request);
+  return build_function(request, image_with_names(), *front_end, nullptr, Keep::kTraps);
+}
+
 std::string dump_lift(const LiftRequest& request) {
   const std::unique_ptr<FrontEnd> front_end = front_end_of_this_machine();
   if (front_end == nullptr) return no_front_end(request).message() + "\n";

@@ -21,7 +21,8 @@ std::string entry(const nrd::lift::LiftRequest& request) {
     fmt::print(stderr, "{}: not lifted: {}\n", request.name, trace.error().message());
     return {};
   }
-  if (nrd::Expected<void> proof = nrd::lift::prove_trace(*trace, request); !proof) {
+  if (nrd::Expected<nrd::lift::TraceProof> proof = nrd::lift::prove_trace(*trace, request);
+      !proof) {
     fmt::print(stderr, "{}: not proved: {}\n{}", request.name, proof.error().message(),
                nrd::trace_text(*trace));
     return {};

@@ -8,17 +8,17 @@ namespace {
 
 class Marker {
  public:
-  Marker(const Function& function, const Image& image)
-      : function_(function), image_(image), live_(function.nodes.size(), false) {}
+  Marker(const Function& function, const Image& image, Keep keep)
+      : function_(function), image_(image), keep_(keep), live_(function.nodes.size(), false) {}
 
   std::vector<bool> run() {
     add(function_.result);
     for (const Block& block : function_.blocks) {
       if (block.successors.size() == 2) add(block.condition);
+      for (const NodeId trap : block.traps) add(trap);
       for (const NodeId access : block.memory) {
-        const bool is_effect =
-            function_[access].kind == Kind::kStore && !is_instrumentation(access);
-        if (is_effect) add(access);
+        const bool counts = function_[access].kind == Kind::kStore || keep_ == Keep::kTraps;
+        if (counts && !is_instrumentation(access)) add(access);
       }
     }
     while (!work_.empty()) {
@@ -40,8 +40,8 @@ class Marker {
   }
 
   // Only the module's word counts: a counter of the program's own looks the same.
-  bool is_instrumentation(NodeId store) const {
-    const Node& node = function_[store];
+  bool is_instrumentation(NodeId access) const {
+    const Node& node = function_[access];
     const Node& address = function_[node.args[0]];
     return address.kind == Kind::kConst &&
            image_.is_instrumentation(address.bits, bytes_of(node.type));
@@ -49,14 +49,15 @@ class Marker {
 
   const Function& function_;
   const Image& image_;
+  Keep keep_;
   std::vector<bool> live_;
   std::vector<NodeId> work_;
 };
 
 }  // namespace
 
-std::vector<bool> live_nodes(const Function& function, const Image& image) {
-  return Marker(function, image).run();
+std::vector<bool> live_nodes(const Function& function, const Image& image, Keep keep) {
+  return Marker(function, image, keep).run();
 }
 
 }  // namespace nrd::lift

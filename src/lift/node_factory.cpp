@@ -25,6 +25,8 @@ int type_bits(Type t) {
   return 0;
 }
 
+bool is_division(Kind kind) { return kind >= Kind::kUDiv && kind <= Kind::kSRem; }
+
 namespace {
 
 // Rules make nodes that rules apply to. They are meant to end by themselves; this bounds them.

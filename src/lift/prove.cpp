@@ -1,152 +1,216 @@
 // SPDX-License-Identifier: MIT
-// src/lift/prove.cpp: interpreter against function, on sizes and values that tend to break.
+// src/lift/prove.cpp: samples, from the smallest sizes on, and what follows from them.
 #include "lift/prove.h"
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
 
-#include "lift/call.h"
-#include "ops/round_to.h"
-#include "trace/interpret.h"
-#include "trace/sample.h"
+#include "base/float_state.h"
+#include "lift/image.h"
+#include "lift/trial.h"
 
 namespace nrd::lift {
 namespace {
 
-// The function gets this much beyond what the trace touches: one that was lifted wrongly and goes
-// further is found out, not killed.
-constexpr size_t kSlackBytes = 4096;
+constexpr int64_t kMostSteps = kProofSteps;
+// Code has at most so many steps for each of its trace's: it goes on for ever if it takes more.
+constexpr int64_t kStepsOfCode = 16;
+// All samples together: about a second.
+constexpr int64_t kMostStepsInAll = int64_t{1} << 26;
 
-struct Copies {
-  std::vector<std::vector<char>> memory;
-  std::vector<void*> pointers;
+enum class Outcome : uint8_t { kDefined, kUndefined, kTooLong };
 
-  explicit Copies(const Sample& sample) : memory(sample.buffers) {
-    for (std::vector<char>& m : memory) {
-      m.resize(m.size() + kSlackBytes, 0x5a);
-      pointers.push_back(m.data());
-    }
-  }
-};
-
-// A function that returns a value is called once an element; the trace is its map over arrays.
-void call_each(const LiftRequest& request, const Sample& sample, Copies& copies) {
-  const size_t inputs = request.signature.params.size();
-  std::vector<double> numbers(inputs);
-  auto element = [](const char* base, bool f64, int64_t i) {
-    double wide;
-    float narrow;
-    if (f64) return std::memcpy(&wide, base + i * 8, 8), wide;
-    return std::memcpy(&narrow, base + i * 4, 4), static_cast<double>(narrow);
-  };
-  const bool f64 = request.signature.result == CKind::kDouble;
-  for (int64_t i = 0; i < sample.sizes[0]; i++) {
-    for (size_t a = 0; a < inputs; a++)
-      numbers[a] =
-          element(copies.memory[a].data(), request.signature.params[a].kind == CKind::kDouble, i);
-    double result = 0;
-    call_function(request.function, request.signature, nullptr, nullptr, numbers.data(), &result);
-    char* out = copies.memory[inputs].data();
-    const auto narrow = static_cast<float>(result);
-    if (f64)
-      std::memcpy(out + i * 8, &result, 8);
-    else
-      std::memcpy(out + i * 4, &narrow, 4);
-  }
-}
-
-// Integers of the C function, sizes and ints, in the order of its flattened parameters.
-std::vector<int64_t> integers(const OpTrace& trace, const Sample& sample) {
-  std::vector<int64_t> list;
-  size_t size = 0, other = 0;
-  for (const TraceParam& p : trace.params) {
-    if (p.kind == TraceParamKind::kSize) list.push_back(sample.sizes[size++]);
-    if (p.kind == TraceParamKind::kInt) list.push_back(sample.ints[other++]);
-  }
-  return list;
-}
-
-template <class T>
-bool same(const char* a, const char* b, int64_t i) {
-  T x, y;
-  std::memcpy(&x, a + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  std::memcpy(&y, b + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return std::memcmp(&x, &y, sizeof(T)) == 0 || (x != x && y != y);
-}
-
-bool same_element(DType dtype, const char* a, const char* b, int64_t i) {
-  if (dtype == DType::kF32) return same<float>(a, b, i);
-  if (dtype == DType::kF64) return same<double>(a, b, i);
-  if (dtype == DType::kI32) return same<int32_t>(a, b, i);
-  return a[i] == b[i];
-}
-
-Copies traced_copies(const OpTrace& trace, const Sample& sample, int nan_sign) {
-  Copies copies(sample);
-  interpret(trace, {copies.pointers.data(), sample.sizes.data(), sample.numbers.data(),
-                    sample.ints.data(), nrd_round_to_f32, nan_sign});
-  return copies;
-}
-
-// What a NaN's sign decides (copysign, bits) is nobody's promise: compilers exchange the operands
-// of a sum, and which NaN comes out hangs on that. Such an element differs by the sign chosen.
-class NanSigns {
+class TraceProver {
  public:
-  NanSigns(const OpTrace& trace, const Sample& sample) : trace_(trace), sample_(sample) {}
-  bool decide(size_t pointer, DType dtype, int64_t i) {
-    if (ways_.empty())
-      for (const int sign : {1, -1}) ways_.push_back(traced_copies(trace_, sample_, sign));
-    return !same_element(dtype, ways_[0].memory[pointer].data(), ways_[1].memory[pointer].data(),
-                         i);
+  TraceProver(const OpTrace& trace, const LiftRequest& request, FunctionMachine& machine)
+      : trace_(trace), request_(request), machine_(machine), trial_(trace, request, machine) {}
+
+  Expected<TraceProof> run(const ProofRequest& wanted) {
+    NRD_TRY(check_regions());
+    for (const std::vector<int64_t>& sizes : small_sizes(trace_))
+      NRD_TRY(try_sizes(sizes, {Spread::kNormal, Spread::kSpecial}));
+    for (const std::vector<int64_t>& sizes : sample_sizes(trace_, kProofPoints))
+      NRD_TRY(try_sizes(sizes, {Spread::kNormal, Spread::kSpecial, Spread::kWide}));
+    TraceProof proof;
+    proof.assumptions.names = integer_names(trace_);
+    NRD_TRY(explain(proof.assumptions.list));
+    if (wanted.in_place) proof.in_place = works_in_place(proof.assumptions);
+    return proof;
   }
 
  private:
-  const OpTrace& trace_;
-  const Sample& sample_;
-  std::vector<Copies> ways_;  // made when first asked
-};
-
-Expected<void> compare(const OpTrace& trace, const Sample& sample, const Copies& traced,
-                       const Copies& called) {
-  NanSigns signs(trace, sample);
-  size_t pointer = 0;
-  for (const TraceParam& p : trace.params) {
-    if (p.kind != TraceParamKind::kPointer) continue;
-    const std::vector<char>&a = traced.memory[pointer], &b = called.memory[pointer];
-    const auto count = static_cast<int64_t>(a.size() / byte_size(p.dtype));
-    for (int64_t i = 0; i < count; i++)
-      if (!same_element(p.dtype, a.data(), b.data(), i) && !signs.decide(pointer, p.dtype, i))
-        return make_error(
-            {.code = ErrorCode::kUnsupported,
-             .op = trace.name,
-             .argument = fmt::format("{}[{}]", p.name, i),
-             .got = fmt::format("another value from the trace than from the function ({})",
-                                sample.text()),
-             .hint = "the function itself runs instead"});
-    pointer++;
+  Expected<void> check_regions() const {
+    const size_t pointers = trace_.params.size() + request_.signature.params.size();
+    if (pointers <= kMaxRegions) return {};
+    return refuse(fmt::format("{} parameters", request_.signature.params.size()));
   }
-  return {};
-}
+
+  Error refuse(std::string got) const {
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .op = trace_.name,
+                       .argument = "function",
+                       .got = std::move(got),
+                       .hint = "the function itself runs instead"});
+  }
+
+  // It was lifted wrongly: a bug of ours.
+  Error disagree(std::string got, std::string argument) const {
+    Error error = refuse(std::move(got));
+    error.code = ErrorCode::kInternal;
+    error.argument = std::move(argument);
+    return make_error(std::move(error));
+  }
+
+  Expected<void> try_sizes(const std::vector<int64_t>& sizes,
+                           std::initializer_list<Spread> spreads) {
+    for (const Spread spread : spreads) {
+      Expected<Sample> sample = make_sample(trace_, sizes, spread, seed_++);
+      if (!sample) {  // nothing is known of the memory that these sizes need
+        unbounded_ = sample.error();
+        tried_.push_back({sizes, false});
+        return {};
+      }
+      Expected<Outcome> outcome = try_sample(*sample);
+      if (!outcome) return outcome.error();
+      NRD_TRY(note(*sample, *outcome));
+    }
+    return {};
+  }
+
+  // Whether a function is defined may hang on its integers, not on its data.
+  Expected<void> note(const Sample& sample, Outcome outcome) {
+    if (steps_ > kMostStepsInAll) return refuse("more steps than a proof takes");
+    if (outcome == Outcome::kTooLong)
+      return useful_ == 0 && too_long_ > 8 ? hopeless() : Expected<void>();
+    const bool defined = outcome == Outcome::kDefined;
+    std::vector<int64_t> whole = integers(trace_, sample);
+    if (defined && std::all_of(whole.begin(), whole.end(), [](int64_t n) { return n > 0; }))
+      useful_++;
+    if (!tried_.empty() && tried_.back().integers == whole && tried_.back().defined != defined)
+      return refuse(fmt::format("{}, which depends on the data", fault_));
+    tried_.push_back({std::move(whole), defined});
+    return {};
+  }
+
+  Expected<Outcome> try_sample(const Sample& sample) {
+    Copies traced(sample);
+    Expected<Outcome> followed = follow(sample, traced);
+    if (!followed || *followed != Outcome::kDefined) return followed;
+    Copies called(sample);
+    trial_.call(sample, called);
+    if (const std::string where = trial_.difference(sample, traced, called); !where.empty())
+      return disagree(
+          fmt::format("another value from the trace than from the function ({})", sample.text()),
+          where);
+    return Outcome::kDefined;
+  }
+
+  // The code step by step against its trace, whose results are left in `traced`.
+  Expected<Outcome> follow(const Sample& sample, Copies& traced) {
+    Copies followed(sample);
+    FunctionRun run = trial_.follow(sample, followed, kMostSteps);
+    if (run.fault == Fault::kTooLong) {
+      Copies again(sample), other(sample);
+      steps_ += run.steps;
+      if (trial_.interpret(sample, other, kMostSteps) == TraceRun::kTooLong)
+        return too_long_++, Outcome::kTooLong;
+      run = trial_.follow(sample, again, kMostSteps * kStepsOfCode);
+      followed = std::move(again);
+    }
+    steps_ += run.steps;
+    if (run.fault != Fault::kNone) {
+      const std::string fault = fmt::format("{} ({})", machine_.fault_text(run), sample.text());
+      if (machine_.depends_on_data(run, request_.signature))
+        return refuse(fault + ", which depends on the data");
+      if (fault_.empty()) fault_ = fault;
+      return Outcome::kUndefined;
+    }
+    const TraceRun ended = trial_.interpret(sample, traced, kMostSteps * kStepsOfCode);
+    if (ended == TraceRun::kTooLong) return too_long_++, Outcome::kTooLong;
+    const std::string where = trial_.difference(sample, traced, followed);
+    if (ended == TraceRun::kDone && where.empty()) return Outcome::kDefined;
+    return disagree(
+        fmt::format("another {} from the trace than from the code ({})",
+                    ended == TraceRun::kDone ? "value" : "access of memory", sample.text()),
+        where.empty() ? "function" : where);
+  }
+
+  Error hopeless() const {
+    return refuse("more steps than a proof takes, with the smallest sizes");
+  }
+
+  Expected<void> explain(std::vector<Assumption>& assumptions) const {
+    const bool any = useful_ > 0 || tried_.empty();
+    if (!any && unbounded_) return *unbounded_;
+    if (!any && too_long_ > 0) return hopeless();
+    if (!any) return refuse(fmt::format("{}, whatever its sizes", fault_));
+    std::optional<std::vector<Assumption>> found = infer_assumptions(tried_);
+    if (!found) return refuse(fmt::format("{}, which no simple condition explains", fault_));
+    assumptions = std::move(*found);
+    return {};
+  }
+
+  // Every pair that a call might give as one must work, and there must be one.
+  bool works_in_place(const Assumptions& assumptions) {
+    std::vector<Sample> samples;
+    for (const std::vector<int64_t>& sizes : sample_sizes(trace_, kProofPoints))
+      for (const Spread spread : {Spread::kNormal, Spread::kSpecial}) {
+        Expected<Sample> sample = make_sample(trace_, sizes, spread, seed_++);
+        if (sample && assumptions.hold(integers(trace_, *sample)))
+          samples.push_back(std::move(*sample));
+      }
+    const InPlacePairs pairs(trace_, samples);
+    bool any = false;
+    for (const Sample& sample : samples)
+      for (const InPlacePair& pair : pairs.of(sample)) {
+        any = true;
+        if (!same_in_place(with_shared(sample, pair), pair)) return false;
+      }
+    return any;
+  }
+
+  // The trace, the code step by step and the function give what the trace gives on memory apart.
+  bool same_in_place(const Sample& sample, const InPlacePair& pair) {
+    Copies apart(sample);
+    if (trial_.interpret(sample, apart, kMostSteps * kStepsOfCode) != TraceRun::kDone) return true;
+    const auto same = [&](Copies& together) {
+      together.pointers[pair.input] = apart.pointers[pair.input];  // as an output it was compared
+      return trial_.difference(sample, apart, together).empty();
+    };
+    Copies traced(sample, pair.input, pair.output), followed(sample, pair.input, pair.output);
+    trial_.interpret(sample, traced, kMostSteps * kStepsOfCode);
+    const bool defined =
+        trial_.follow(sample, followed, kMostSteps * kStepsOfCode).fault == Fault::kNone;
+    if (!defined || !same(traced) || !same(followed)) return false;
+    Copies called(sample, pair.input, pair.output);
+    trial_.call(sample, called);
+    return same(called);
+  }
+
+  const OpTrace& trace_;
+  const LiftRequest& request_;
+  FunctionMachine& machine_;
+  Trial trial_;
+  std::vector<Tried> tried_;
+  std::optional<Error> unbounded_;
+  std::string fault_;  // the first one
+  int64_t steps_ = 0;
+  int useful_ = 0;    // samples on which the function is defined and has something to do
+  int too_long_ = 0;  // samples, from the smallest on
+  uint64_t seed_ = 1;
+};
 
 }  // namespace
 
-Expected<void> prove_trace(const OpTrace& trace, const LiftRequest& request) {
-  uint64_t seed = 1;
-  for (const std::vector<int64_t>& sizes : sample_sizes(trace, kProofPoints))
-    for (Spread spread : {Spread::kNormal, Spread::kSpecial, Spread::kWide}) {
-      Expected<Sample> sample = make_sample(trace, sizes, spread, seed++);
-      if (!sample) return sample.error();
-      const Copies traced = traced_copies(trace, *sample, 0);
-      Copies called(*sample);
-      if (request.signature.returns_void)
-        call_function(request.function, request.signature, called.pointers.data(),
-                      integers(trace, *sample).data(), sample->numbers.data(), nullptr);
-      else
-        call_each(request, *sample, called);
-      NRD_TRY(compare(trace, *sample, traced, called));
-    }
-  return {};
+Expected<TraceProof> prove_trace(const OpTrace& trace, const LiftRequest& request,
+                                 const ProofRequest& wanted) {
+  const DefaultFloatState state;
+  const Expected<Function> whole = whole_function(request);
+  if (!whole) return whole.error();
+  Expected<FunctionMachine> machine = FunctionMachine::make(*whole, process_image());
+  if (!machine) return machine.error();
+  return TraceProver(trace, request, *machine).run(wanted);
 }
 
 }  // namespace nrd::lift

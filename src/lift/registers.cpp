@@ -28,7 +28,11 @@ NodeId SsaBuilder::pure(TraceOp op, Type type, NodeId a, NodeId b, NodeId c) {
 }
 
 NodeId SsaBuilder::special(Kind kind, Type type, NodeId a, NodeId b) {
-  return factory_.add({.kind = kind, .type = type, .args = {resolve(a), resolve(b), kNoNode}});
+  const NodeId id =
+      factory_.add({.kind = kind, .type = type, .args = {resolve(a), resolve(b), kNoNode}});
+  if (is_division(function_[id].kind) && keep_ == Keep::kTraps)
+    function_.blocks[block_].traps.push_back(id);
+  return id;
 }
 
 NodeId SsaBuilder::compare(Predicate predicate, NodeId a, NodeId b) {

@@ -34,13 +34,15 @@ Type argument_type(CKind kind) {
 }  // namespace
 
 SsaBuilder::SsaBuilder(const Code& code, const Image& image, FrontEnd& front_end,
-                       CallResolver& resolver, const CSignature& signature, Learned& learned)
+                       CallResolver& resolver, const CSignature& signature, Learned& learned,
+                       Keep keep)
     : code_(code),
       image_(image),
       front_end_(front_end),
       resolver_(resolver),
       signature_(signature),
       learned_(learned),
+      keep_(keep),
       states_(code.blocks.size()),
       registers_(code.blocks.size() * kVariables, kNoNode) {
   function_.nodes.reserve(code.steps.size() * 6 + 64);
@@ -86,6 +88,10 @@ void SsaBuilder::translate_block(BlockId b) {
     if (pops) front_end_.translate(in, image_, *this);
     if (in.flow == Flow::kBranch && block.successors.size() == 2)
       function_.blocks[b].condition = resolve(front_end_.translate(in, image_, *this));
+    if (in.flow == Flow::kBranch && block.left_out >= 0 && keep_ == Keep::kTraps) {
+      const NodeId taken = resolve(front_end_.translate(in, image_, *this));
+      function_.blocks[b].traps.push_back(block.left_out == 0 ? taken : factory_.invert(taken));
+    }
   }
   if (block.enters_helper) adjust_stack(-front_end_.call_pushes());
 }

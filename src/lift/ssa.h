@@ -35,7 +35,7 @@ inline bool is_vector_variable(uint32_t variable) {
 class SsaBuilder final : public Builder {
  public:
   SsaBuilder(const Code& code, const Image& image, FrontEnd& front_end, CallResolver& resolver,
-             const CSignature& signature, Learned& learned);
+             const CSignature& signature, Learned& learned, Keep keep);
 
   // Translates every block. Afterwards the function has phis, loads and stores, but no stack;
   // a phi that was found to be trivial forwards to args[0].
@@ -135,6 +135,7 @@ class SsaBuilder final : public Builder {
   CallResolver& resolver_;
   const CSignature& signature_;
   Learned& learned_;
+  Keep keep_;
   Function function_;
   NodeFactory factory_{function_};
 

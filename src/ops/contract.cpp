@@ -148,6 +148,13 @@ Expected<void> check_integers(const Contract& contract, const Desc& desc) {
   return {};
 }
 
+Expected<void> check_assumed(const Contract& contract, const Desc& desc) {
+  std::vector<int64_t> integers;
+  for (const int axis : desc.signature().core)
+    integers.push_back(desc.axes[static_cast<size_t>(axis)]);
+  return check_assumptions(contract.assumptions, integers, desc.op->name);
+}
+
 }  // namespace
 
 int64_t core_elements(const Desc& desc, size_t operand) {
@@ -164,6 +171,7 @@ Expected<void> check_contract(const Contract& contract, const Desc& desc,
   if (!contract.trace) return {};
   for (const int64_t size : desc.leading)
     if (size == 0) return {};  // nothing runs
+  NRD_TRY(check_assumed(contract, desc));
   Check check(contract, desc);
   const int operand = check.too_short();
   if (operand < 0) return {};

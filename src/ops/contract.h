@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ops/desc.h"
+#include "trace/assumption.h"
 #include "trace/extents.h"
 
 namespace nrd {
@@ -22,10 +23,12 @@ struct IntegerParam {
 struct Contract {
   std::vector<IntegerParam> integers;  // in the order of the signature's core
   const OpTrace* trace = nullptr;      // proved, pointers in operand order; null: unread code
+  Assumptions assumptions;             // on the integers, of the proof
 };
 
-// Sizes within their C types, and every operand as long as what is touched of it. Where that
-// hangs on values in memory, `checks` says on which; they are to be looked at before each run.
+// Sizes within their C types and as the function assumes them, and every operand as long as what is
+// touched of it. Where that hangs on values in memory, `checks` says on which; they are to be
+// looked at before each run.
 Expected<void> check_contract(const Contract& contract, const Desc& desc,
                               std::vector<ValueCheck>* checks = nullptr);
 

@@ -3,6 +3,7 @@
 #include "trace/interpret.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "trace/program.h"
 #include "trace/scalar_machine.h"
@@ -27,11 +28,13 @@ const Op* begin_loop(Machine& m, const Op* op) {
 const Op* end_loop(Machine& m, const Op* op) {
   const TraceLoop& loop = *op->loop;
   const int64_t iv = get<int64_t>(m.slots[loop.iv]) + 1;
+  m.steps_left -= op->length;
   const bool again = iv < get<int64_t>(m.slots[loop.extent]);
   for (size_t i = 0; i < loop.carries.size(); i++) m.scratch[i] = m.slots[loop.carries[i].next];
   for (size_t i = 0; i < loop.carries.size(); i++)
     m.slots[again ? loop.carries[i].carry : loop.carries[i].result] = m.scratch[i];
   m.slots[loop.iv] = put(iv);
+  if (m.steps_left < 0) return nullptr;
   return again ? op->other : op + 1;
 }
 
@@ -56,7 +59,7 @@ void fill_slots(const OpTrace& trace, const TraceArgs& args, const std::vector<s
   }
 }
 
-Op decode_value(const OpTrace& trace, ValueId id, const TraceArgs& args,
+Op decode_value(const OpTrace& trace, ValueId id, const TraceArgs& args, const int64_t* elements,
                 const std::vector<size_t>& rank) {
   const Value& v = trace[id];
   const auto always = static_cast<uint32_t>(trace.values.size());
@@ -66,23 +69,25 @@ Op decode_value(const OpTrace& trace, ValueId id, const TraceArgs& args,
   if (v.op == TraceOp::kLoad || v.op == TraceOp::kStore) {
     op.memory = static_cast<char*>(args.pointers[rank[v.index]]);
     op.dtype = trace.params[v.index].dtype;
+    if (elements) op.elements = static_cast<uint64_t>(elements[rank[v.index]]);
   }
   return op;
 }
 
-std::vector<Op> decode_trace(const OpTrace& trace, const TraceArgs& args,
+std::vector<Op> decode_trace(const OpTrace& trace, const TraceArgs& args, const int64_t* elements,
                              const std::vector<size_t>& rank) {
   const std::vector<Step> steps = linearise(trace);
   std::vector<Op> ops(steps.size() + 1);
   for (size_t i = 0; i < steps.size(); i++) {
     const Step& step = steps[i];
     if (step.kind == StepKind::kValue) {
-      ops[i] = decode_value(trace, step.value, args, rank);
+      ops[i] = decode_value(trace, step.value, args, elements, rank);
       continue;
     }
     ops[i].run = step.kind == StepKind::kBegin ? begin_loop : end_loop;
     ops[i].loop = &trace.loops[step.loop];
     ops[i].other = &ops[step.other];
+    if (step.kind == StepKind::kEnd) ops[i].length = &ops[i] - ops[i].other + 1;
   }
   ops.back().run = finish;
   return ops;
@@ -90,15 +95,26 @@ std::vector<Op> decode_trace(const OpTrace& trace, const TraceArgs& args,
 
 }  // namespace
 
-void interpret(const OpTrace& trace, const TraceArgs& args) {
+TraceRun interpret_within(const OpTrace& trace, const TraceArgs& args, const int64_t* elements,
+                          int64_t most_steps) {
   const std::vector<size_t> rank = param_ranks(trace);
-  Machine machine{.slots = {}, .scratch = {}, .round_to = args.round_to, .nan_sign = args.nan_sign};
+  Machine machine{.slots = {},
+                  .scratch = {},
+                  .round_to = args.round_to,
+                  .nan_sign = args.nan_sign,
+                  .steps_left = most_steps};
   fill_slots(trace, args, rank, machine.slots);
   size_t carries = 0;
   for (const TraceLoop& loop : trace.loops) carries = std::max(carries, loop.carries.size());
   machine.scratch.resize(carries);
-  const std::vector<Op> ops = decode_trace(trace, args, rank);
+  const std::vector<Op> ops = decode_trace(trace, args, elements, rank);
   for (const Op* op = ops.data(); op != nullptr;) op = op->run(machine, op);
+  if (machine.outside) return TraceRun::kOutside;
+  return machine.steps_left < 0 ? TraceRun::kTooLong : TraceRun::kDone;
+}
+
+void interpret(const OpTrace& trace, const TraceArgs& args) {
+  static_cast<void>(interpret_within(trace, args, nullptr, std::numeric_limits<int64_t>::max()));
 }
 
 }  // namespace nrd

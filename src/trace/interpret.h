@@ -20,4 +20,15 @@ struct TraceArgs {
 // The trace must be one that verify_trace accepts; memory is not checked.
 void interpret(const OpTrace& trace, const TraceArgs& args);
 
+enum class TraceRun : uint8_t {
+  kDone,
+  kOutside,  // an element that a pointer does not have; what was computed since is worthless
+  kTooLong,
+};
+
+// The same within bounds: the elements of each pointer, and about how many values are computed.
+// Touches nothing outside.
+TraceRun interpret_within(const OpTrace& trace, const TraceArgs& args, const int64_t* elements,
+                          int64_t most_steps);
+
 }  // namespace nrd

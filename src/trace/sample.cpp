@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -82,6 +84,12 @@ std::vector<std::optional<int64_t>> element_counts(const OpTrace& trace,
   return counts;
 }
 
+size_t count_sizes(const OpTrace& trace) {
+  return static_cast<size_t>(
+      std::count_if(trace.params.begin(), trace.params.end(),
+                    [](const TraceParam& p) { return p.kind == TraceParamKind::kSize; }));
+}
+
 }  // namespace
 
 std::string Sample::text() const { return fmt::format("sizes {}", fmt::join(sizes, " ")); }
@@ -114,10 +122,83 @@ Expected<Sample> make_sample(const OpTrace& trace, std::vector<int64_t> sizes, S
   return sample;
 }
 
+std::vector<int64_t> integers(const OpTrace& trace, const Sample& sample) {
+  std::vector<int64_t> list;
+  size_t size = 0, other = 0;
+  for (const TraceParam& p : trace.params) {
+    if (p.kind == TraceParamKind::kSize) list.push_back(sample.sizes[size++]);
+    if (p.kind == TraceParamKind::kInt) list.push_back(sample.ints[other++]);
+  }
+  return list;
+}
+
+std::vector<std::string> integer_names(const OpTrace& trace) {
+  std::vector<std::string> names;
+  for (const TraceParam& p : trace.params)
+    if (p.kind == TraceParamKind::kSize || p.kind == TraceParamKind::kInt) names.push_back(p.name);
+  return names;
+}
+
+InPlacePairs::InPlacePairs(const OpTrace& trace, const std::vector<Sample>& samples) {
+  constexpr int64_t kTiny = 4, kEnds = 4;
+  std::vector<const TraceParam*> pointers;
+  for (const TraceParam& p : trace.params)
+    if (p.kind == TraceParamKind::kPointer) pointers.push_back(&p);
+  for (size_t out = 0; out < pointers.size(); out++)
+    for (size_t in = 0; in < pointers.size(); in++) {
+      const bool fits = !pointers[in]->written && pointers[out]->written &&
+                        pointers[in]->dtype == pointers[out]->dtype;
+      if (!fits) continue;
+      possible_.push_back({in, out});
+      bool alike = true, any = false;
+      for (const Sample& s : samples) {
+        const bool tiny =
+            std::any_of(s.sizes.begin(), s.sizes.end(), [](int64_t n) { return n < kTiny; });
+        any = any || !tiny;
+        alike = alike && (tiny || std::abs(s.elements[in] - s.elements[out]) <= kEnds);
+      }
+      if (any && alike) alike_.push_back({in, out});
+    }
+}
+
+std::vector<InPlacePair> InPlacePairs::of(const Sample& sample) const {
+  std::vector<InPlacePair> pairs;
+  for (const InPlacePair& p : possible_) {
+    const bool alike = std::find(alike_.begin(), alike_.end(), p) != alike_.end();
+    const int64_t in = sample.elements[p.input], out = sample.elements[p.output];
+    if (in > 0 && out > 0 && (alike || in == out)) pairs.push_back(p);
+  }
+  return pairs;
+}
+
+Sample with_shared(Sample sample, const InPlacePair& pair) {
+  std::vector<char>&in = sample.buffers[pair.input], &out = sample.buffers[pair.output];
+  if (in.size() < out.size()) in.insert(in.end(), out.begin() + std::ssize(in), out.end());
+  out = in;
+  int64_t& count = sample.elements[pair.input];
+  count = std::max(count, sample.elements[pair.output]);
+  sample.elements[pair.output] = count;
+  return sample;
+}
+
+std::vector<std::vector<int64_t>> small_sizes(const OpTrace& trace) {
+  static constexpr int64_t kLimits[] = {0, 40, 8, 4, 2};  // by the number of sizes
+  const size_t count = count_sizes(trace);
+  const int64_t limit = count < std::size(kLimits) ? kLimits[count] : 1;
+  std::vector<std::vector<int64_t>> list;
+  std::vector<int64_t> sizes(count, 0);
+  size_t digit = 0;
+  while (digit < count) {  // counts in base limit + 1
+    list.push_back(sizes);
+    for (digit = 0; digit < count && sizes[digit] == limit; digit++) sizes[digit] = 0;
+    if (digit < count) sizes[digit]++;
+  }
+  return list;
+}
+
 std::vector<std::vector<int64_t>> sample_sizes(const OpTrace& trace, int64_t most_points) {
   static constexpr int64_t kSizes[] = {0, 1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 65, 100, 130, 257};
-  size_t count = 0;
-  for (const TraceParam& p : trace.params) count += p.kind == TraceParamKind::kSize;
+  const size_t count = count_sizes(trace);
   std::vector<std::vector<int64_t>> list;
   double left = 2.0 * static_cast<double>(most_points);
   auto add = [&](std::vector<int64_t> sizes) {

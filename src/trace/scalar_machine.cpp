@@ -81,10 +81,18 @@ const Op* compare(Machine& m, const Op* op) {
   return op + 1;
 }
 
+// Whether the element that the slot names is there.
+bool inside(Machine& m, const Op* op) {
+  const bool is = m.slots[op->a] < op->elements;
+  m.outside |= !is;
+  return is;
+}
+
 // Op::b of a load, Op::c of a store: the guard, which is a slot that holds true where none is.
 template <class Element, class Loaded>
 const Op* load(Machine& m, const Op* op) {
   if (m.slots[op->b]) {
+    if (!inside(m, op)) return op + 1;
     Element e;
     std::memcpy(&e, op->memory + get<int64_t>(m.slots[op->a]) * int64_t{sizeof(e)}, sizeof(e));
     m.slots[op->to] = put(static_cast<Loaded>(e));
@@ -96,7 +104,7 @@ const Op* load(Machine& m, const Op* op) {
 
 template <class Element, class Loaded>
 const Op* store(Machine& m, const Op* op) {
-  if (m.slots[op->c]) {
+  if (m.slots[op->c] && inside(m, op)) {
     const auto e = static_cast<Element>(get<Loaded>(m.slots[op->b]));
     std::memcpy(op->memory + get<int64_t>(m.slots[op->a]) * int64_t{sizeof(e)}, &e, sizeof(e));
   }
@@ -106,6 +114,7 @@ const Op* store(Machine& m, const Op* op) {
 // Floats narrower than f32.
 const Op* load_narrow(Machine& m, const Op* op) {
   if (m.slots[op->b]) {
+    if (!inside(m, op)) return op + 1;
     const auto bytes = static_cast<int64_t>(byte_size(op->dtype));
     uint64_t code = 0;
     std::memcpy(&code, op->memory + get<int64_t>(m.slots[op->a]) * bytes,
@@ -118,7 +127,7 @@ const Op* load_narrow(Machine& m, const Op* op) {
 }
 
 const Op* store_narrow(Machine& m, const Op* op) {
-  if (m.slots[op->c]) {
+  if (m.slots[op->c] && inside(m, op)) {
     const auto bytes = static_cast<int64_t>(byte_size(op->dtype));
     const uint64_t code = encode(get<float>(m.slots[op->b]), op->dtype, Overflow::kIeee);
     std::memcpy(op->memory + get<int64_t>(m.slots[op->a]) * bytes, &code,

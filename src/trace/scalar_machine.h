@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <limits>
 
 #include "trace/trace.h"
 
@@ -34,6 +35,8 @@ struct Machine {
   std::vector<Slot> scratch;  // next values of a loop while they replace the carried ones
   float (*round_to)(float, int) = nullptr;
   int nan_sign = 0;  // see TraceArgs
+  int64_t steps_left = std::numeric_limits<int64_t>::max();
+  bool outside = false;  // an access was not in its memory
 };
 
 struct Op;
@@ -45,6 +48,8 @@ struct Op {
   const TraceLoop* loop = nullptr;       // of a loop's ends
   const Op* other = nullptr;             // of a loop's ends, as Step::other
   char* memory = nullptr;                // of a load or store, whose guard always has a slot
+  uint64_t elements = std::numeric_limits<int64_t>::max();  // of that memory
+  int64_t length = 0;  // of the end of a loop: the steps of one round
   DType dtype = DType::kF32;
   Predicate predicate = Predicate::kOeq;
 };

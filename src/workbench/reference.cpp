@@ -11,7 +11,7 @@
 #include "base/threads.h"
 #include "graph/program.h"
 #include "ops/round_to.h"
-#include "workbench/child.h"
+#include "base/child.h"
 #include "workbench/data.h"
 #include "workbench/reference_sample.h"
 

@@ -5,10 +5,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "workbench/child.h"
-
 namespace nrd {
 
 Expected<LibraryFunction> parse_library_function(const std::string& text) {
@@ -72,28 +68,6 @@ Expected<UserOpRequest> load_library_function(const LibraryFunction& f) {
   request.signature = f.signature;
   request.library = f.library;
   return request;
-}
-
-Expected<Proofs> prove_in_child(const OpTrace& trace, const lift::LiftRequest& request) {
-  Expected<std::string> answer = run_in_child(
-      {.op = request.name, .during = "while it was proved"}, [&]() -> Expected<std::string> {
-        const Proofs p = prove_function(trace, request);
-        return nlohmann::json(
-                   {{"proved", p.proved}, {"compiled", p.compiled}, {"reason", p.reason}})
-            .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-      });
-  if (!answer) return answer.error();
-  const nlohmann::json reply = nlohmann::json::parse(*answer, nullptr, false);
-  if (!reply.is_object())
-    return make_error({.code = ErrorCode::kInternal,
-                       .op = request.name,
-                       .argument = "proof",
-                       .got = "no JSON: " + *answer});
-  Proofs proofs;
-  proofs.proved = reply.value("proved", false);
-  proofs.compiled = reply.value("compiled", false);
-  proofs.reason = reply.value("reason", "");
-  return proofs;
 }
 
 }  // namespace nrd

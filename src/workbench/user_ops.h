@@ -23,8 +23,4 @@ std::string library_function_text(const LibraryFunction& function);
 // like the symbol.
 Expected<UserOpRequest> load_library_function(const LibraryFunction& function);
 
-// prove_function in a child (DESIGN decision 4): a proof runs the function, and a function may
-// crash. The error then names it and the signal.
-Expected<Proofs> prove_in_child(const OpTrace& trace, const lift::LiftRequest& request);
-
 }  // namespace nrd

@@ -18,7 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "workbench/child.h"
+#include "base/child.h"
 #include "workbench/device_session.h"
 
 extern char** environ;

@@ -36,7 +36,7 @@ TEST(Catalogue, LiftingAtRunTimeFindsTheEmbeddedTraces) {
 
 TEST(Catalogue, EveryTraceEqualsItsFunction) {
   for (const lift::LiftRequest& request : lift::catalogue_requests()) {
-    Expected<void> proof = lift::prove_trace(*catalogue_trace(request.name), request);
+    Expected<lift::TraceProof> proof = lift::prove_trace(*catalogue_trace(request.name), request);
     EXPECT_TRUE(proof) << proof.error().message();
   }
 }
@@ -93,7 +93,8 @@ TEST_P(CompiledCatalogue, EveryDtypeAndSizeStaysWithinItsBound) {
   for (const EmbeddedTrace& embedded : embedded_traces()) {
     const OpTrace& trace = *catalogue_trace(embedded.name);
     for (const std::vector<DType>& dtypes : dtypes_of(trace))
-      prove(trace, {.dtypes = dtypes, .ints = {}, .sizes = sizes_of(trace), .in_place = false});
+      prove(trace,
+            {.dtypes = dtypes, .ints = {}, .sizes = sizes_of(trace), .in_place = Sharing::kNone});
   }
 }
 
@@ -106,7 +107,7 @@ TEST_P(CompiledCatalogue, EveryRoundingType) {
       prove(trace, {.dtypes = {},
                     .ints = std::vector<int>(static_cast<size_t>(ints), static_cast<int>(type)),
                     .sizes = {},
-                    .in_place = false});
+                    .in_place = Sharing::kNone});
   }
 }
 
@@ -116,7 +117,8 @@ TEST_P(CompiledCatalogue, InPlace) {
     const bool allowed = trace.op_class == OpClass::kElementwise ||
                          trace.op_class == OpClass::kPairwise || trace.op_class == OpClass::kNorm;
     if (allowed && count(trace, TraceParamKind::kSize) == 1)
-      prove(trace, {.dtypes = {}, .ints = {}, .sizes = sizes_of(trace), .in_place = true});
+      prove(trace,
+            {.dtypes = {}, .ints = {}, .sizes = sizes_of(trace), .in_place = Sharing::kFirst});
   }
 }
 

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <random>
 
-#include "function_machine.h"
 #include "lift/call.h"
 #include "lift/definition.h"
 #include "lift/function.h"
+#include "lift/function_machine.h"
 #include "lift/image.h"
 #include "ops/round_to.h"
 
@@ -19,6 +19,14 @@ namespace nrd::lift {
 namespace {
 
 constexpr uint64_t kBase = 0x10000;
+constexpr int64_t kMostSteps = 10'000'000;
+
+FunctionRun run_function(const Function& function, std::span<const uint64_t> arguments,
+                         std::span<const MemoryRegion> memory) {
+  Expected<FunctionMachine> machine = FunctionMachine::make(function, process_image());
+  if (!machine) return ADD_FAILURE() << machine.error().message(), FunctionRun{};
+  return machine->run(arguments, memory, kMostSteps);
+}
 
 Expected<Function> build_bytes(std::vector<uint8_t> bytes, std::string_view signature,
                                FrontEnd& front_end, uint64_t offset = 0) {
@@ -64,10 +72,11 @@ TEST_F(X86Build, LoopsHavePhisOfTheTypesThatAreRead) {
   EXPECT_EQ((*f)[header.memory[0]].type, Type::kF32);
   EXPECT_NE(f->result, kNoNode);
 
-  const std::vector<float> x = {1, 2, 4, 8};
+  std::vector<float> x = {1, 2, 4, 8};
+  const MemoryRegion memory[] = {{reinterpret_cast<char*>(x.data()), x.size() * sizeof(float)}};
   for (const uint64_t n : {0, 1, 4}) {
-    const uint64_t arguments[] = {reinterpret_cast<uint64_t>(x.data()), n};
-    const FunctionRun run = run_function(*f, arguments);
+    const uint64_t arguments[] = {region_address(0), n};
+    const FunctionRun run = run_function(*f, arguments, memory);
     EXPECT_EQ(std::bit_cast<float>(static_cast<uint32_t>(run.result)), n == 0   ? 0
                                                                        : n == 1 ? 1
                                                                                 : 15);
@@ -177,10 +186,13 @@ class Arguments {
 
   FunctionRun run(const Function& function) {
     std::vector<uint64_t> bits;
+    std::vector<MemoryRegion> memory;
+    for (std::vector<uint32_t>& copy : copies_)
+      memory.push_back({reinterpret_cast<char*>(copy.data()), copy.size() * sizeof(uint32_t)});
     size_t pointer = 0, integer = 0, number = 0;
     for (const CParam& param : signature_.params) {
       if (param.kind == CKind::kPointer)
-        bits.push_back(reinterpret_cast<uint64_t>(copies_[pointer++].data()));
+        bits.push_back(region_address(pointer++));
       else if (param.kind == CKind::kFloat)
         bits.push_back(std::bit_cast<uint32_t>(static_cast<float>(numbers_[number++])));
       else if (param.kind == CKind::kInt32)
@@ -188,7 +200,7 @@ class Arguments {
       else
         bits.push_back(static_cast<uint64_t>(integers_[integer++]));
     }
-    return run_function(function, bits);
+    return run_function(function, bits, memory);
   }
 
   // The first difference; any NaN equals any NaN.
@@ -263,12 +275,12 @@ TEST(LiftBuild, DefinitionsRunAsTheyWereCompiled) {
   for (const LiftRequest& request : catalogue_requests()) {
     SCOPED_TRACE(request.name);
     const Expected<Function> f =
-        build_function(request, process_image(), *native_front_end(), nullptr);
+        build_function(request, process_image(), *native_front_end(), nullptr, Keep::kTraps);
     ASSERT_TRUE(f) << f.error().message();
     for (unsigned seed = 0; seed < 8; seed++) {
       Arguments arguments(request.signature, seed);
       arguments.call(request.function);
-      ASSERT_TRUE(arguments.run(*f).finished);
+      ASSERT_EQ(arguments.run(*f).fault, Fault::kNone);
       ASSERT_EQ(arguments.difference(), "") << "seed " << seed << "\n" << function_text(*f);
     }
   }

@@ -51,13 +51,14 @@ std::string one_line(std::string text) {
 }
 
 // The second proof, where there is vector code: what cannot be lowered runs as it is.
-std::string judge_code(const nrd::OpTrace& trace) {
+std::string judge_code(const nrd::OpTrace& trace, const nrd::Assumptions& assumptions) {
   for (const nrd::jit::Target* target : nrd::jit::targets(nrd::detect_isa())) {
     std::vector<nrd::DType> dtypes;
     for (const nrd::TraceParam& p : trace.params)
       if (p.kind == nrd::TraceParamKind::kPointer) dtypes.push_back(p.dtype);
     if (!nrd::compile_trace(trace, {.dtypes = dtypes, .ints = {}}, *target)) continue;
-    if (nrd::Expected<void> proof = nrd::prove_code(trace, *target); !proof)
+    if (nrd::Expected<void> proof = nrd::prove_code(trace, *target, {.assumptions = &assumptions});
+        !proof)
       return proof.error().message();
   }
   return {};
@@ -71,9 +72,13 @@ std::string judge(const Entry& entry, void* function) {
   nrd::Expected<nrd::OpTrace> trace = nrd::lift::lift_function(request, &stats);
   if (!trace) return "refused\t-\t" + one_line(trace.error().message());
   const std::string class_word(nrd::op_class_word(trace->op_class));
-  if (nrd::Expected<void> proof = nrd::lift::prove_trace(*trace, request); !proof)
-    return "unproved\t" + class_word + "\t" + one_line(proof.error().message());
-  const std::string code = judge_code(*trace);
+  nrd::Expected<nrd::lift::TraceProof> proof = nrd::lift::prove_trace(*trace, request);
+  if (!proof) {  // what is not defined is refused; only a trace that differs is wrong
+    const bool refused = proof.error().code == nrd::ErrorCode::kUnsupported;
+    return (refused ? "refused\t" : "unproved\t") + class_word + "\t" +
+           one_line(proof.error().message());
+  }
+  const std::string code = judge_code(*trace, proof->assumptions);
   if (!code.empty()) return "unproved\t" + class_word + "\t" + one_line(code);
   return fmt::format("proved\t{}\t{:.1f} us", class_word, stats.total_us);
 }

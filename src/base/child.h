@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/child.h: work that may crash, in a process of its own.
+// src/base/child.h: work that may crash, in a process of its own.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/child.cpp: fork, a pipe back, and how the child ended.
-#include "workbench/child.h"
+// src/base/child.cpp: fork, a pipe back, and how the child ended.
+#include "base/child.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
