@@ -402,7 +402,21 @@ typedef struct nereid_registered {
   const char* signature; /* the operator's: "x[n] -> out[n] ; core n*" */
   const char* reason;    /* why it runs as it is; "" where it does not */
   double lift_us;
+  const char* assumes; /* of its integers, else a call is an error: "n >= 1, n % 2 == 0"; or "" */
 } nereid_registered;
+
+/* Where a function runs while it is proved. */
+typedef enum nereid_prove {
+  NEREID_PROVE_HERE = 0,     /* in this process */
+  NEREID_PROVE_IN_CHILD = 1, /* in a forked child: what goes wrong there is an error here */
+  NEREID_PROVE_NOT = 2       /* nowhere: it is unproved, runs as it is and needs a signature */
+} nereid_prove;
+
+typedef struct nereid_register_options {
+  uint32_t struct_size;
+  int32_t prove;         /* a nereid_prove */
+  const char* signature; /* the operator's; NULL: inferred */
+} nereid_register_options;
 
 /* Makes a C function an operator for the rest of the process. `c_signature` is its type in C:
  * "void(const float* x, float* out, size_t n)". `signature` is the operator's; NULL: inferred.
@@ -411,6 +425,12 @@ typedef struct nereid_registered {
 NEREID_API nereid_status nereid_register_op(const char* name, const void* function,
                                             const char* c_signature, const char* signature,
                                             nereid_registered* out);
+
+/* The same with options; NULL: those of nereid_register_op. */
+NEREID_API nereid_status nereid_register_op_with(const char* name, const void* function,
+                                                 const char* c_signature,
+                                                 const nereid_register_options* options,
+                                                 nereid_registered* out);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,20 @@ struct Registered {
   std::string signature;  // the operator's: "x[n] y[n] -> out[n] ; core n*"
   std::string reason;     // why it runs as it is, where it does
   double lift_us = 0;
+  std::string assumes;  // of its integers, else a call is an error: "n >= 1, n % 2 == 0"
+};
+
+// Where a function runs while it is proved: in this process; in a forked child, so that what goes
+// wrong there is an error here; or nowhere: then it runs as it is and needs a signature.
+enum class Prove {
+  here = NEREID_PROVE_HERE,
+  in_child = NEREID_PROVE_IN_CHILD,
+  no = NEREID_PROVE_NOT
+};
+
+struct RegisterOptions {
+  const char* signature = nullptr;  // see register_op
+  Prove prove = Prove::here;
 };
 
 namespace detail {
@@ -77,14 +91,23 @@ std::string c_signature(R (*)(P...)) {
 // `signature`: the operator's, where it cannot be inferred, as in "x[n] -> out[n] ; core n": the
 // pointers in their order, const ones first, and every integer as a core size.
 template <class R, class... P>
-Registered register_op(const char* name, R (*function)(P...), const char* signature = nullptr) {
+Registered register_op(const char* name, R (*function)(P...), const RegisterOptions& options) {
   nereid_registered out{};
   out.struct_size = sizeof out;
+  nereid_register_options given{};
+  given.struct_size = sizeof given;
+  given.prove = static_cast<int32_t>(options.prove);
+  given.signature = options.signature;
   const std::string type = detail::c_signature(function);
-  check(nereid_register_op(name, reinterpret_cast<const void*>(function), type.c_str(), signature,
-                           &out));
+  check(nereid_register_op_with(name, reinterpret_cast<const void*>(function), type.c_str(), &given,
+                                &out));
   return {out.lifted != 0, out.proved != 0, out.compiled != 0, out.op_class,
-          out.signature,   out.reason,      out.lift_us};
+          out.signature,   out.reason,      out.lift_us,       out.assumes};
+}
+
+template <class R, class... P>
+Registered register_op(const char* name, R (*function)(P...), const char* signature = nullptr) {
+  return register_op(name, function, RegisterOptions{signature, Prove::here});
 }
 
 }  // namespace nereid

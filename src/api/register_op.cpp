@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/api/register_op.cpp: nereid_register_op.
+// src/api/register_op.cpp: nereid_register_op, with options and without.
 #include <deque>
 
 #include "api/context.h"
@@ -19,22 +19,38 @@ const char* keep(std::string text) {
   return kept.emplace_back(std::move(text)).c_str();
 }
 
+Expected<Prover> prover_of(int32_t prove) {
+  switch (prove) {
+    case NEREID_PROVE_HERE: return Prover(prove_function);
+    case NEREID_PROVE_IN_CHILD: return Prover(prove_in_child);
+    case NEREID_PROVE_NOT: return Prover(prove_nothing);
+    default:
+      return make_error({.code = ErrorCode::kInvalidArgument,
+                         .op = "nereid_register_op",
+                         .argument = "prove",
+                         .got = std::to_string(prove),
+                         .allowed = "a nereid_prove"});
+  }
+}
+
 Expected<void> register_op(const char* name, const void* function, const char* c_signature,
-                           const char* signature, nereid_registered* out) {
+                           const nereid_register_options& options, nereid_registered* out) {
   if (!name) return null_error("name", "the operator's name", "nereid_register_op");
   if (!function) return null_error("function", "a C function", "nereid_register_op");
   if (!c_signature) return null_error("c_signature", "the function's type", "nereid_register_op");
   // Before anything is registered: an error leaves the name free.
   if (out && (out->struct_size == 0 || out->struct_size > sizeof *out))
     return struct_size_error("nereid_registered", out->struct_size, sizeof *out);
+  Expected<Prover> prover = prover_of(options.prove);
+  if (!prover) return prover.error();
   Expected<lift::CSignature> parsed = lift::parse_signature(c_signature);
   if (!parsed) return parsed.error();
   UserOpRequest request;
   request.name = name;
   request.function = function;
   request.c_signature = std::move(*parsed);
-  if (signature) request.signature = signature;
-  Expected<UserOp> op = register_user_op(request);
+  if (options.signature) request.signature = options.signature;
+  Expected<UserOp> op = register_user_op(request, *prover);
   if (!op) return op.error();
   if (!out) return {};
   const Variant& variant = op->op->variants.front();
@@ -46,6 +62,7 @@ Expected<void> register_op(const char* name, const void* function, const char* c
   result.signature = variant.signature.c_str();
   result.reason = keep(op->reason);
   result.lift_us = op->lift_us;
+  result.assumes = keep(op->assumptions.text());
   return write_struct(result, out, "nereid_registered");
 }
 
@@ -55,6 +72,18 @@ Expected<void> register_op(const char* name, const void* function, const char* c
 extern "C" nereid_status nereid_register_op(const char* name, const void* function,
                                             const char* c_signature, const char* signature,
                                             nereid_registered* out) {
-  return nrd::guarded(
-      [&] { return nrd::register_op(name, function, c_signature, signature, out); });
+  nereid_register_options options{};
+  options.signature = signature;
+  return nrd::guarded([&] { return nrd::register_op(name, function, c_signature, options, out); });
+}
+
+extern "C" nereid_status nereid_register_op_with(const char* name, const void* function,
+                                                 const char* c_signature,
+                                                 const nereid_register_options* options,
+                                                 nereid_registered* out) {
+  return nrd::guarded([&]() -> nrd::Expected<void> {
+    nereid_register_options known{};
+    if (options) NRD_TRY(nrd::read_struct(options, "nereid_register_options", known));
+    return nrd::register_op(name, function, c_signature, known, out);
+  });
 }

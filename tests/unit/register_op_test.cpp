@@ -232,4 +232,20 @@ TEST(RegisterOp, FromSeveralThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(RegisterOp, ProofsCanBeHadInAChildOrNotAtAll) {
+  const nereid::Registered child = nereid::register_op(
+      "gate_in_child", &user_gate, nereid::RegisterOptions{.prove = nereid::Prove::in_child});
+  EXPECT_TRUE(child.proved) << child.reason;
+  EXPECT_EQ(child.assumes, "");
+  const nereid::Registered none = nereid::register_op(
+      "gate_unproved", &user_gate,
+      nereid::RegisterOptions{"x[n] y[n] -> out[n] ; core n", nereid::Prove::no});
+  EXPECT_FALSE(none.proved);
+  nereid_register_options wrong{sizeof wrong, 7, nullptr};
+  EXPECT_EQ(
+      nereid_register_op_with("gate_wrong", reinterpret_cast<const void*>(&user_gate),
+                              "void(const float*, const float*, float*, size_t)", &wrong, nullptr),
+      NEREID_INVALID_ARGUMENT);
+}
+
 }  // namespace
