@@ -72,16 +72,18 @@ std::unique_ptr<const CompiledSteps> compile_steps(const OpTrace& trace,
   return steps;
 }
 
+// `shared`: one instance may run on several threads, where its trace can be cut.
 Expected<std::shared_ptr<const Body>> compile(const OpTrace& trace, const jit::Binding& binding,
-                                              const jit::Target& target) {
+                                              const jit::Target& target, bool shared = true) {
   Expected<Compiled> emitted = emit(trace, binding, target);
   if (!emitted) return emitted.error();
   Expected<std::shared_ptr<const jit::Code>> code = map_code(trace, emitted->bytes, target);
   if (!code) return code.error();
-  return std::shared_ptr<const Body>(
-      std::make_shared<CompiledBody>(std::move(emitted->lowered), std::move(*code), binding.dtypes,
-                                     [owned = std::make_shared<const OpTrace>(trace), binding,
-                                      &target] { return compile_steps(*owned, binding, target); }));
+  auto steps = [owned = std::make_shared<const OpTrace>(trace), binding, &target, shared] {
+    return shared ? compile_steps(*owned, binding, target) : nullptr;
+  };
+  return std::shared_ptr<const Body>(std::make_shared<CompiledBody>(
+      std::move(emitted->lowered), std::move(*code), binding.dtypes, std::move(steps)));
 }
 
 // A user's function in dtypes or for an ISA that it was not proved with so far. What was tried is
@@ -92,12 +94,17 @@ Expected<std::shared_ptr<const Body>> compile_and_prove(const OpTrace& trace,
                                                         const CodeTrust& trust) {
   Expected<std::shared_ptr<const Body>> body = compile(trace, binding, target);
   if (!body || trust.proved_elsewhere) return body;
-  NRD_TRY(prove_body(**body, trace, target.isa,
-                     {.dtypes = binding.dtypes,
-                      .ints = binding.ints,
-                      .non_temporal = binding.non_temporal,
-                      .in_place = trust.in_place ? Sharing::kEvery : Sharing::kNone,
-                      .assumptions = trust.assumptions}));
+  const CodeProof wanted{.dtypes = binding.dtypes,
+                         .ints = binding.ints,
+                         .non_temporal = binding.non_temporal,
+                         .in_place = trust.in_place ? Sharing::kEvery : Sharing::kNone,
+                         .assumptions = trust.assumptions};
+  if (const Expected<void> proof = prove_body(**body, trace, target.isa, wanted); !proof) {
+    // Perhaps only the code for several threads is to blame: then one runs it.
+    body = compile(trace, binding, target, false);
+    if (!body) return body;
+    if (!prove_body(**body, trace, target.isa, wanted)) return proof.error();
+  }
   std::string words;
   for (DType d : binding.dtypes) words += fmt::format(" {}", word(d));
   log(LogLevel::kInfo, fmt::format("{}: code for{} on {} proved", trace.name, words, target.isa));
