@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "trace/extents.h"
@@ -18,7 +17,7 @@ namespace nrd {
 namespace {
 
 // Enough for every sample; an index whose bound is loose would ask for gigabytes.
-constexpr int64_t kMostElements = int64_t{1} << 22;
+constexpr int64_t kMostElements = int64_t{1} << 20;
 
 class Random {
  public:
@@ -57,31 +56,72 @@ double draw(Random& random, Spread spread) {
   return 0;
 }
 
-void put(char* at, DType dtype, Random& random, Spread spread) {
+// `most` bounds what is drawn where it leads to an index, from `least` on; none where it does not.
+struct Drawn {
+  bool indexes = false;
+  int64_t least = 0, most = 0;
+};
+
+void put(char* at, DType dtype, Random& random, Spread spread, const Drawn& drawn) {
   auto write = [at](auto value) { std::memcpy(at, &value, sizeof value); };
+  const int64_t index = drawn.least + random.below(drawn.most - drawn.least + 1);
+  const double between = std::min<double>(static_cast<double>(drawn.most),
+                                          static_cast<double>(index) + random.uniform());
   switch (dtype) {
     case DType::kF64: return write(draw(random, spread));
-    case DType::kI32: return write(static_cast<int32_t>(random.below(kLoadedIntegers)));
+    case DType::kI32:
+      return write(static_cast<int32_t>(drawn.indexes ? index : random.below(2001) - 1000));
     case DType::kI8:
-    case DType::kU8: return write(static_cast<uint8_t>(random.next()));
-    default: return write(static_cast<float>(draw(random, spread)));
+    case DType::kU8: return write(static_cast<uint8_t>(drawn.indexes ? index : random.next()));
+    default: return write(static_cast<float>(drawn.indexes ? between : draw(random, spread)));
   }
 }
 
-// How many elements each pointer needs; nothing where that cannot be told or is out of all
-// proportion.
-std::vector<std::optional<int64_t>> element_counts(const OpTrace& trace,
-                                                   std::span<const int64_t> sizes) {
+// What each pointer holds and how many elements it needs.
+struct Plan {
+  std::vector<Drawn> drawn;
+  std::vector<Extent> touched;
+
+  // The pointer whose memory cannot be told or is out of all proportion, or -1.
+  int unbounded() const {
+    for (size_t i = 0; i < touched.size(); i++)
+      if (!touched[i].fits(kMostElements)) return static_cast<int>(i);
+    return -1;
+  }
+};
+
+Plan plan_from(const OpTrace& trace, std::span<const int64_t> sizes, int64_t least,
+               bool whole_bytes) {
+  Plan plan;
   std::vector<LoadedRange> loaded;
-  for (const TraceParam& p : trace.params)
-    if (p.kind == TraceParamKind::kPointer) {
-      loaded.emplace_back();
-      if (p.dtype == DType::kI32) loaded.back().integers = Range{0, kLoadedIntegers - 1};
+  const std::vector<bool> sources = index_sources(trace);
+  for (const TraceParam& p : trace.params) {
+    if (p.kind != TraceParamKind::kPointer) continue;
+    Drawn& drawn = plan.drawn.emplace_back();
+    LoadedRange& range = loaded.emplace_back();
+    const bool bytes = p.dtype == DType::kU8 || p.dtype == DType::kI8;
+    drawn.indexes = sources[loaded.size() - 1] && !p.written && !(bytes && whole_bytes);
+    if (!drawn.indexes) continue;
+    drawn.least = least;
+    drawn.most = least + kLoadedIntegers - 1;
+    if (p.dtype == DType::kF32)
+      range.floats = FloatRange{static_cast<double>(least), static_cast<double>(drawn.most), false};
+    else
+      range.integers = Range{least, drawn.most};
+  }
+  plan.touched = extents(trace, sizes, loaded);
+  return plan;
+}
+
+// Indices from 0 on, or from where none is negative; bytes as they come, if that will do.
+Plan make_plan(const OpTrace& trace, std::span<const int64_t> sizes) {
+  Plan plan;
+  for (const bool whole_bytes : {true, false})
+    for (const int64_t least : {0, 1, 2, 4}) {
+      plan = plan_from(trace, sizes, least, whole_bytes);
+      if (plan.unbounded() < 0) return plan;
     }
-  std::vector<std::optional<int64_t>> counts;
-  for (const Extent& e : extents(trace, sizes, loaded))
-    counts.push_back(e.fits(kMostElements) ? std::optional(e.end) : std::nullopt);
-  return counts;
+  return plan;
 }
 
 size_t count_sizes(const OpTrace& trace) {
@@ -99,24 +139,26 @@ Expected<Sample> make_sample(const OpTrace& trace, std::vector<int64_t> sizes, S
   Random random(seed);
   Sample sample;
   sample.sizes = std::move(sizes);
-  const std::vector<std::optional<int64_t>> counts = element_counts(trace, sample.sizes);
+  const Plan plan = make_plan(trace, sample.sizes);
+  const int unbounded = plan.unbounded();
   size_t pointer = 0;
   for (const TraceParam& p : trace.params) {
     if (p.kind == TraceParamKind::kNumber) sample.numbers.push_back(0.1 + 3.0 * random.uniform());
     if (p.kind == TraceParamKind::kInt)
       sample.ints.push_back(2 + static_cast<int>(random.below(5)));
     if (p.kind != TraceParamKind::kPointer) continue;
-    const std::optional<int64_t> count = counts[pointer++];
-    if (!count)
+    const int64_t count = plan.touched[pointer].end;
+    const Drawn& drawn = plan.drawn[pointer];
+    if (static_cast<int>(pointer++) == unbounded)
       return make_error({.code = ErrorCode::kUnsupported,
                          .op = trace.name,
                          .argument = p.name,
                          .got = "an index that cannot be bounded by the sizes"});
     const size_t bytes = byte_size(p.dtype);
-    sample.elements.push_back(*count);
-    std::vector<char> buffer(static_cast<size_t>(*count) * bytes);
-    for (size_t i = 0; i < static_cast<size_t>(*count); i++)
-      put(buffer.data() + i * bytes, p.dtype, random, spread);
+    sample.elements.push_back(count);
+    std::vector<char> buffer(static_cast<size_t>(count) * bytes);
+    for (size_t i = 0; i < static_cast<size_t>(count); i++)
+      put(buffer.data() + i * bytes, p.dtype, random, spread, drawn);
     sample.buffers.push_back(std::move(buffer));
   }
   return sample;

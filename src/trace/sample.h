@@ -27,7 +27,7 @@ struct Sample {
   std::string text() const;                // "sizes 3 17"
 };
 
-// Integers in memory lie in [0, kLoadedIntegers), so that a table they index is that long.
+// So many values are tried of what leads to an index, so that a table they index is short.
 constexpr int64_t kLoadedIntegers = 5;
 
 // Fails where the memory a trace touches cannot be bounded.
