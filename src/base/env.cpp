@@ -8,7 +8,7 @@
 namespace nrd {
 namespace {
 
-constexpr std::array<EnvVariable, 13> kVariables = {{
+constexpr std::array<EnvVariable, 15> kVariables = {{
     {"NEREID_ISA", "highest ISA level to use (a word of `nereid info`); refused when absent"},
     {"NEREID_THREADS", "default number of threads; otherwise the cores this process may use"},
     {"NEREID_LOG", "comma list of dispatch, info, warning: these lines go to stderr"},
@@ -19,6 +19,8 @@ constexpr std::array<EnvVariable, 13> kVariables = {{
      "sm_80: the portable CUDA kernels on every device; sm_90: those of Hopper"},
     {"NEREID_EXPECT_CUDA", "1: a missing CUDA device fails the tests instead of skipping them"},
     {"NEREID_EMULATOR_SEED", "order in which the tests' emulated CUDA threads run; 0 is plain"},
+    {"NEREID_TEST_SEED", "seed of the random tests; each prints the one it drew"},
+    {"NEREID_TEST_EXHAUSTIVE", "1: tests of products take every size up to 40, for minutes"},
     {"NEREID_DUMP",
      "comma list of lift, trace, ir, asm: what the compiler makes of an operator goes to stderr"},
     {"NEREID_PERF_MAP", "1: generated code gets names for perf (perf-PID.map in the temp folder)"},

@@ -14,6 +14,7 @@
 #include "a64_machine.h"
 #include "a64_words.h"
 #include "lift/a64.h"
+#include "tests/seed.h"
 
 extern "C" void nrd_a64_enter(void* state, const void* code);
 
@@ -141,7 +142,7 @@ class A64Native : public testing::Test {
   void expect_vector(const A64Machine& machine, uint32_t reg, const uint64_t (&native)[2],
                      bool packed);
 
-  std::mt19937_64 random_{20};
+  std::mt19937_64 random_{test_seed(20)};
   std::unique_ptr<FrontEnd> front_end_ = make_a64_front_end();
   A64Decoder decoder_;
   Code code_;

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "jit_run.h"
+#include "tests/seed.h"
 
 namespace nrd::jit {
 namespace {
@@ -285,20 +286,20 @@ class JitFuzz : public JitTest {};
 TEST_P(JitFuzz, RandomPrograms) {
   constexpr uint64_t kPrograms = 600;
   std::vector<float> in(1024);
-  std::mt19937 random(1);
+  std::mt19937 random(test_seed(1));
   for (float& x : in) x = static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 128.0f;
   int spilling = 0;
-  for (uint64_t seed = 0; seed < kPrograms; seed++) {
-    const Program program = Generator(target(), seed).make();
+  for (uint64_t trial = 0; trial < kPrograms; trial++) {
+    const Program program = Generator(target(), test_seed(trial)).make();
     const Compiled compiled = compile(program, target());
-    ASSERT_TRUE(compiled.code) << "seed " << seed;
+    ASSERT_TRUE(compiled.code) << "trial " << trial;
     spilling += compiled.spills > 0;
     std::vector<uint8_t> expected(kSlots * 128), got(kSlots * 128);
     int64_t number_expected = 0, number_got = 0;
     Block block;
     block.helpers = kHelpers;
     block.in[0] = in.data();
-    block.number[0] = static_cast<int64_t>(seed % 7);
+    block.number[0] = static_cast<int64_t>(trial % 7);
     block.number[1] = 5;
     block.out[0] = expected.data();
     block.out[1] = &number_expected;
@@ -310,9 +311,9 @@ TEST_P(JitFuzz, RandomPrograms) {
       const DType dtype = Generator::slot_dtype(static_cast<int>(slot));
       ASSERT_TRUE(
           same_elements(&expected[slot * 128], &got[slot * 128], 128 / byte_size(dtype), dtype))
-          << "seed " << seed << " slot " << slot << " " << word(dtype);
+          << "trial " << trial << " slot " << slot << " " << word(dtype);
     }
-    ASSERT_EQ(number_expected, number_got) << "seed " << seed;
+    ASSERT_EQ(number_expected, number_got) << "trial " << trial;
   }
   // The point of it: about half of them do not fit the registers.
   EXPECT_GT(spilling, static_cast<int>(kPrograms) / 10);

@@ -8,6 +8,7 @@
 
 #include "jit_run.h"
 #include "jit_values.h"
+#include "tests/seed.h"
 #include "workbench/memory.h"
 
 namespace nrd::jit {
@@ -50,14 +51,14 @@ class Guarded {
   Buffer buffer_;
 };
 
-void fill_random(uint8_t* data, size_t bytes, uint64_t seed) {
-  std::mt19937_64 random(seed);
+void fill_random(uint8_t* data, size_t bytes, uint64_t stream) {
+  std::mt19937_64 random(test_seed(stream));
   for (size_t i = 0; i < bytes; i++) data[i] = static_cast<uint8_t>(random());
 }
 
 // Lanes in memory that tell conversions apart: specials and random bits.
-void fill_lanes(uint8_t* data, size_t count, Lane lane, uint64_t seed) {
-  std::mt19937_64 random(seed);
+void fill_lanes(uint8_t* data, size_t count, Lane lane, uint64_t stream) {
+  std::mt19937_64 random(test_seed(stream));
   const auto narrow = special_f32();
   const auto wide = special_f64();
   for (size_t i = 0; i < count; i++) {
@@ -218,7 +219,7 @@ TEST_P(JitMemory, Strided) {
 }
 
 TEST_P(JitMemory, Gather) {
-  std::mt19937 random(3);
+  std::mt19937 random(test_seed(3));
   for (DType dtype : kDtypes) {
     const Lane lane = lane_of(dtype);
     const size_t size = byte_size(dtype);
@@ -323,7 +324,7 @@ std::vector<uint32_t> narrowing_inputs(DType dtype) {
       for (uint32_t nudge : {0xffffffffu, 0u, 1u}) bits.push_back(centre + nudge);
     }
   }
-  std::mt19937 random(9);
+  std::mt19937 random(test_seed(9));
   for (int i = 0; i < 300000 || bits.size() % 16 != 0; i++) bits.push_back(random());
   return bits;
 }

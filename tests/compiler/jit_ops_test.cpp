@@ -8,6 +8,7 @@
 #include "jit/op_info.h"
 #include "jit_run.h"
 #include "jit_values.h"
+#include "tests/seed.h"
 
 namespace nrd::jit {
 namespace {
@@ -309,7 +310,7 @@ TEST_P(JitOps, AcrossLanes) {
 TEST_P(JitOps, ScaleAndExponent) {
   if (!target().has_scale) GTEST_SKIP() << "no such operations";
   std::vector<uint32_t> a, b, c;
-  std::mt19937 random(7);
+  std::mt19937 random(test_seed(7));
   for (int i = 0; i < 4096; i++) {
     a.push_back(random() & 0xbfffffffu);
     b.push_back(

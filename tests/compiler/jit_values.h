@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/seed.h"
+
 namespace nrd::jit {
 
 inline std::vector<uint32_t> special_f32() {
@@ -57,8 +59,8 @@ inline std::vector<uint32_t> special_i32() {
 // The specials in every pairing, then random bits, to a multiple of 16 numbers.
 template <class Bits>
 void fill_pairs(const std::vector<Bits>& special, std::vector<Bits>& a, std::vector<Bits>& b,
-                std::vector<Bits>& c, size_t random_count, uint64_t seed) {
-  std::mt19937_64 random(seed);
+                std::vector<Bits>& c, size_t random_count, uint64_t stream) {
+  std::mt19937_64 random(test_seed(stream));
   for (Bits x : special) {
     for (Bits y : special) {
       a.push_back(x);

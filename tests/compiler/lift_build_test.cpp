@@ -14,6 +14,7 @@
 #include "lift/function_machine.h"
 #include "lift/image.h"
 #include "ops/round_to.h"
+#include "tests/seed.h"
 
 namespace nrd::lift {
 namespace {
@@ -149,7 +150,7 @@ TEST_F(X86Build, CutOffCodeIsRefused) {
 TEST(LiftBuild, RandomBytesNeverCrash) {
   constexpr int kTrials = 3000;
   for (int trial = 0; trial < kTrials; trial++) {
-    std::mt19937 random(static_cast<unsigned>(trial));
+    std::mt19937 random(test_seed(static_cast<uint64_t>(trial)));
     std::vector<uint8_t> bytes(1 + random() % 200);
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
     if (trial % 2 == 1 && bytes.size() > kSum.size()) {  // near something sensible
@@ -172,7 +173,7 @@ TEST(LiftBuild, RandomBytesNeverCrash) {
 // One call's arguments, twice: for the original and for what was built.
 class Arguments {
  public:
-  Arguments(const CSignature& signature, unsigned seed) : signature_(signature), random_(seed) {
+  Arguments(const CSignature& signature, uint64_t seed) : signature_(signature), random_(seed) {
     for (const CParam& param : signature.params) add(param);
     copies_ = buffers_;
   }
@@ -277,11 +278,11 @@ TEST(LiftBuild, DefinitionsRunAsTheyWereCompiled) {
     const Expected<Function> f =
         build_function(request, process_image(), *native_front_end(), nullptr, Keep::kTraps);
     ASSERT_TRUE(f) << f.error().message();
-    for (unsigned seed = 0; seed < 8; seed++) {
-      Arguments arguments(request.signature, seed);
+    for (unsigned trial = 0; trial < 8; trial++) {
+      Arguments arguments(request.signature, test_seed(trial));
       arguments.call(request.function);
       ASSERT_EQ(arguments.run(*f).fault, Fault::kNone);
-      ASSERT_EQ(arguments.difference(), "") << "seed " << seed << "\n" << function_text(*f);
+      ASSERT_EQ(arguments.difference(), "") << "trial " << trial << "\n" << function_text(*f);
     }
   }
 }

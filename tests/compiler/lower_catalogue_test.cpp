@@ -3,6 +3,7 @@
 // every ISA: it lowers, its programs are well formed, and what they store is within the bounds.
 #include "compiler/catalogue_traces.h"
 #include "lower_run.h"
+#include "tests/seed.h"
 
 namespace nrd::jit {
 namespace {
@@ -41,8 +42,8 @@ int size_count(const OpTrace& trace) {
 
 void try_sizes(const OpTrace& trace, const Lowered& lowered, const Runnable& code,
                const Binding& binding, const std::vector<int64_t>& sizes, Spread spread) {
-  static uint64_t seed = 1;
-  auto made = make_sample(trace, sizes, spread, seed++);
+  static uint64_t stream = 1;
+  auto made = make_sample(trace, sizes, spread, test_seed(stream++));
   ASSERT_TRUE(made) << made.error().message();
   Sample& sample = *made;
   sample.ints = binding.ints;

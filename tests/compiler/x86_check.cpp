@@ -12,6 +12,7 @@
 
 #include "lift/image.h"
 #include "recording_builder.h"
+#include "tests/seed.h"
 
 namespace nrd::lift {
 namespace {
@@ -163,7 +164,7 @@ void check_snippet(const Snippet& snippet) {
   } catch (const Refused& refused) {
     FAIL() << snippet.text << ": " << refused.what();
   }
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(test_seed(1));
   for (int trial = 0; trial < kTrials; trial++) {
     Memory memory;
     MachineState state = random_state(random, memory);

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 # tests/fuzz/functions_fuzz.py: generated functions, compiled in many ways, lifted and proved.
 #
-#   functions_fuzz.py LIFT_CORPUS [--count 10000] [--seed 1] [--json FILE]
+#   functions_fuzz.py LIFT_CORPUS [--count 10000] [--seed 1] [--json FILE] [--all-compilers]
 #
 # Each function must be proved (the trace, then the vector code) or refused. The seed that is printed
-# makes the same functions again.
+# makes the same functions again; without one it is NEREID_TEST_SEED, or drawn. A compiler that is not
+# here is left out; with --all-compilers that is a failure.
 import argparse
 import collections
 import json
+import os
 import pathlib
 import random
 import re
@@ -43,12 +45,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
     parser.add_argument("--count", type=int, default=10000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int,
+                        default=os.environ.get("NEREID_TEST_SEED", random.randrange(1000000)))
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--all-compilers", action="store_true")
     args = parser.parse_args()
+    print(f"again with: {' '.join(sys.argv)} --seed {args.seed}", flush=True)
+    totals, problems, reasons = collections.Counter(), [], collections.Counter()
     for missing in [c for c in COMPILERS if not shutil.which(c)]:
         print(f"{missing}: not here, left out")
-    totals, problems, reasons = collections.Counter(), [], collections.Counter()
+        if args.all_compilers:
+            problems.append(f"{missing}: not here; ./run setup test installs it")
     with tempfile.TemporaryDirectory() as temporary:
         done = 0
         while done < args.count:

@@ -8,6 +8,7 @@
 #include "base/convert.h"
 #include "graph/program.h"
 #include "nereid/nereid.h"
+#include "tests/seed.h"
 
 namespace nrd {
 namespace {
@@ -90,7 +91,7 @@ void check_operator(const Op& op, const std::string& dtype) {
     return;
   }
   const Signature& s = desc->signature();
-  std::mt19937 random(7);
+  std::mt19937 random(test_seed(7));
   std::vector<Buffer> buffers;
   for (size_t i = 0; i < desc->operands.size(); i++)
     buffers.push_back(make_buffer(desc->operands[i], s.operands[i].output, random));

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "nereid/nereid.h"
+#include "tests/seed.h"
 
 namespace {
 
@@ -20,7 +21,7 @@ using nereid::TensorView;
 
 Tensor random_tensor(DType dtype, std::initializer_list<int64_t> sizes, unsigned seed) {
   const Tensor values(nereid::f32, sizes), to(dtype, sizes);
-  std::mt19937 random(seed);
+  std::mt19937 random(nrd::test_seed(seed));
   std::uniform_real_distribution<float> real(-1, 1);
   for (int64_t i = 0; i < values.count(); i++) values.data<float>()[i] = real(random);
   nereid::cast(values, to);

@@ -7,6 +7,8 @@
 
 #include <random>
 
+#include "tests/seed.h"
+
 namespace {
 
 using namespace nrd;
@@ -87,7 +89,7 @@ TEST(PointerGuard, StridesLargerThanMemory) {
 }
 
 TEST(PointerGuard, RandomViews) {
-  std::mt19937 random(20240607);
+  std::mt19937 random(test_seed(0));
   auto pick = [&](int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);
   };

@@ -9,6 +9,7 @@
 
 #include "ops/builds.h"
 #include "ops/round_to.h"
+#include "tests/seed.h"
 #include "trace/bounded.h"
 #include "trace/builder.h"
 #include "trace/interpret.h"
@@ -68,7 +69,7 @@ class AgainstFunctions : public testing::TestWithParam<int> {
  protected:
   size_t n = static_cast<size_t>(GetParam());
   bool specials = GetParam() % 2 == 0;
-  std::mt19937 random{static_cast<uint32_t>(GetParam())};
+  std::mt19937 random{test_seed(n)};
   Floats x = floats(n, random, specials), y = floats(n, random, specials);
   Floats got = Floats(n + 1, 7), want = got;
   int64_t size = GetParam();
@@ -262,7 +263,7 @@ TEST_P(AgainstFunctions, StayWithinTheirBounds) {
 
 TEST(Bounded, BoundsAreTight) {
   // Not so wide that anything passes.
-  std::mt19937 random(1);
+  std::mt19937 random(test_seed(1));
   const Floats x = floats(1000, random, false);
   std::vector<Bounded> bx = exact(x), out(1000);
   run_bounded(kSilu, {{bx.data(), out.data()}, {1000}, {}, {}});
@@ -333,8 +334,8 @@ TEST(Bounded, RandomTraces) {
                                  TraceOp::kMinFirst, TraceOp::kMaxNum, TraceOp::kHypot,
                                  TraceOp::kCopySign, TraceOp::kAtan2,  TraceOp::kFmod};
   int known = 0;
-  for (uint32_t seed = 0; seed < 400; seed++) {
-    std::mt19937 random(seed);
+  for (uint32_t trial = 0; trial < 400; trial++) {
+    std::mt19937 random(test_seed(trial));
     TraceBuilder b("random");
     const uint16_t in = b.pointer("x"), out = b.pointer("out");
     const uint16_t loop = b.begin_loop(b.param(b.size("n")));
@@ -370,7 +371,7 @@ TEST(Bounded, RandomTraces) {
     for (size_t i = 0; i < 64; i++) {
       known += want[i].bound < INFINITY;
       ASSERT_TRUE(within(got[i], want[i], kDecisionSlack))
-          << "seed " << seed << " x " << x[i] << " got " << got[i] << " want " << want[i].value
+          << "trial " << trial << " x " << x[i] << " got " << got[i] << " want " << want[i].value
           << " +- " << want[i].bound << "\n"
           << trace_text(trace);
     }
