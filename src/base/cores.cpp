@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/assume_cores.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/threads.h"
@@ -19,6 +20,7 @@ namespace nrd {
 namespace {
 
 constexpr int kMostThreads = 1024;
+std::atomic<int> g_cores{0};  // as asked; 0: not yet
 
 int affinity_cores() {
   for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {  // the kernel refuses too short a mask
@@ -108,12 +110,13 @@ int cgroup_quota(const std::string& root) {
 // Both keep their answer in an atomic, not behind a static's guard, which a fork could catch
 // locked; asking twice does no harm.
 int available_cores() {
-  static std::atomic<int> cores{0};
-  if (cores.load(std::memory_order_relaxed) == 0) {
-    cores.store(std::max(1, tighter(affinity_cores(), cgroup_quota(""))));
+  if (g_cores.load(std::memory_order_relaxed) == 0) {
+    g_cores.store(std::max(1, tighter(affinity_cores(), cgroup_quota(""))));
   }
-  return cores.load(std::memory_order_relaxed);
+  return g_cores.load(std::memory_order_relaxed);
 }
+
+void assume_cores(int cores) { g_cores.store(cores); }
 
 int default_threads() {
   static std::atomic<int> threads{0};

@@ -8,6 +8,7 @@
 
 #include "base/convert.h"
 #include "dispatch/registry.h"
+#include "tests/seed.h"
 #include "workbench/memory.h"
 
 namespace nrd {
@@ -27,8 +28,8 @@ struct Tensor {
     buffer = std::move(*Buffer::allocate(bytes, MemoryMode::kGuarded));
     std::memset(buffer.data(), 0xff, bytes);
   }
-  Tensor& fill(uint32_t seed) {
-    std::mt19937 random(seed);
+  Tensor& fill(uint32_t stream) {
+    std::mt19937 random(test_seed(stream));
     std::uniform_real_distribution<double> real(-1, 1);
     const size_t size = byte_size(desc.dtype);
     for (size_t i = 0; i < buffer.bytes() / size; i++) {

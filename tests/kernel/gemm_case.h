@@ -14,15 +14,26 @@
 #include <vector>
 
 #include "base/convert.h"
+#include "compiler/catalogue_traces.h"
 #include "gemm/packed.h"
 #include "gemm/product.h"
 #include "jit/code.h"
+#include "tests/seed.h"
 #include "workbench/memory.h"
 
 namespace nrd::gemm {
 
 // How a matrix lies in memory.
 enum class Storage { kRows, kColumns, kSpaced };
+
+// An elementwise function on the sums: its trace, its value in double, and how far the code may lie
+// from that: units of the last place, and what holds near its zeros.
+struct Activation {
+  const char* name;
+  double (*in_double)(double);
+  double units = 0, absolute = 0;
+  double slope = 1;  // the largest
+};
 
 struct GemmCase {
   int64_t m = 1, n = 1, k = 1;
@@ -32,8 +43,7 @@ struct GemmCase {
   int64_t a_row = 0;        // elements from row to row, where rows are contiguous and apart
   bool is_integer = false;  // small integers: every sum is exact
   bool has_bias = false, has_beta = false, has_residual = false;
-  const OpTrace* activation = nullptr;
-  double (*activation_in_double)(double) = nullptr;
+  const Activation* activation = nullptr;
 
   std::string text() const {
     std::string s =
@@ -67,8 +77,8 @@ class GuardedMatrix {
     std::memset(buffer_.data(), 0xff, buffer_.bytes());  // NaN in every dtype
   }
 
-  void fill(uint32_t seed, bool is_integer) {
-    std::mt19937 random(seed);
+  void fill(uint32_t stream, bool is_integer) {
+    std::mt19937 random(test_seed(stream));
     std::uniform_real_distribution<double> real(-1, 1);
     for (int64_t i = 0; i < rows_; i++) {
       for (int64_t j = 0; j < columns_; j++) {
@@ -120,6 +130,21 @@ class GuardedMatrix {
   Buffer buffer_;
 };
 
+// Half a unit of the last place of f32, relative, with room for products of errors.
+constexpr double kHalfUnit = 0x1.001p-24;
+
+// Where an f32 intermediate may lie.
+struct Interval {
+  double value = 0, bound = 0;
+
+  void round() { bound += kHalfUnit * std::abs(value) + 0x1p-150; }  // once to f32
+  // Whether some number of the interval becomes `got` when it is rounded to the dtype.
+  bool rounds_to(double got, DType dtype) const {
+    const auto stored = [&](double x) { return decode(encode(x, dtype, Overflow::kIeee), dtype); };
+    return stored(value - bound) <= got && got <= stored(value + bound);
+  }
+};
+
 // The operands of a case and the ways to run it.
 class GemmRun {
  public:
@@ -157,32 +182,17 @@ class GemmRun {
     return c;
   }
 
-  // Whether every element lies within 2 k eps sum |a||b| of the product in double, and is rounded.
+  // Whether every element is what the arithmetic that the numerics class promises can give.
   ::testing::AssertionResult check(const GuardedMatrix& c) const {
     const std::vector<double> a = a_.values(), b = b_.values();
-    std::vector<double> sums(static_cast<size_t>(c_.n)), sizes(static_cast<size_t>(c_.n));
     for (int64_t i = 0; i < c_.m; i++) {
-      std::fill(sums.begin(), sums.end(), 0.0);
-      std::fill(sizes.begin(), sizes.end(), 0.0);
-      for (int64_t k = 0; k < c_.k; k++) {
-        const double x = a[static_cast<size_t>(i * c_.k + k)];
-        const double* row = b.data() + k * c_.n;
-        for (size_t j = 0; j < sums.size(); j++) {
-          sums[j] += x * row[j];
-          sizes[j] += std::abs(x * row[j]);
-        }
-      }
+      const std::vector<Interval> sums = row_of_sums(a.data() + i * c_.k, b.data());
       for (int64_t j = 0; j < c_.n; j++) {
-        const double sum = sums[static_cast<size_t>(j)], size = sizes[static_cast<size_t>(j)];
-        double bound = c_.is_integer ? 0 : 2 * static_cast<double>(c_.k) * 0x1p-24 * size;
-        const double expected = epilogue(sum, i, j, bound);
-        const double unit = c_.c == DType::kF32 ? 0x1p-23 : c_.c == DType::kF16 ? 0x1p-11 : 0x1p-8;
-        if (!c_.is_integer) bound += 4 * unit * std::abs(expected) + 1e-7;
-        if (c_.c == DType::kI32) bound = 0;
-        const double got = c.at(i, j);
-        if (std::abs(got - expected) <= bound) continue;
-        return ::testing::AssertionFailure() << c_.text() << " on " << target_.isa << ": c[" << i
-                                             << "," << j << "] = " << got << ", not " << expected;
+        const Interval expected = epilogue(sums[static_cast<size_t>(j)], i, j);
+        if (expected.rounds_to(c.at(i, j), c_.c)) continue;
+        return ::testing::AssertionFailure()
+               << c_.text() << " on " << target_.isa << ": c[" << i << "," << j
+               << "] = " << c.at(i, j) << ", not " << expected.value << " +- " << expected.bound;
       }
     }
     return ::testing::AssertionSuccess();
@@ -218,7 +228,7 @@ class GemmRun {
       bias.row = 0;
       args.operands[static_cast<size_t>(e.add({OperandShape::kColumns, DType::kF32, true}))] = bias;
     }
-    if (c_.activation) e.apply(*c_.activation);
+    if (c_.activation != nullptr) e.apply(*catalogue_trace(c_.activation->name));
     if (c_.has_residual) {
       args.operands[static_cast<size_t>(e.add({OperandShape::kMatrix, c_.c, is_contiguous}))] =
           residual_.memory();
@@ -226,14 +236,57 @@ class GemmRun {
     return desc;
   }
 
-  double epilogue(double sum, int64_t i, int64_t j, double& bound) const {
-    if (c_.has_beta) {
-      sum = kAlpha * sum + kBeta * residual_.at(i, j);
-      if (!c_.is_integer) bound += 4 * 0x1p-24 * std::abs(residual_.at(i, j));
+  // Plain: the very bits, one chain of f32 multiply-adds in the order of k. Integers: the sum.
+  // Pairs of bf16: products are exact, and each enters the sum with one rounding, to odd at worst.
+  std::vector<Interval> row_of_sums(const double* a, const double* b) const {
+    const auto n = static_cast<size_t>(c_.n);
+    std::vector<float> chains(n);
+    std::vector<double> sums(n), sizes(n);
+    for (int64_t k = 0; k < c_.k; k++) {
+      const double* row = b + k * c_.n;
+      for (size_t j = 0; j < n; j++) {
+        if (c_.numerics == Numerics::kPlain) {
+          chains[j] = std::fma(static_cast<float>(a[k]), static_cast<float>(row[j]), chains[j]);
+        } else {
+          sums[j] += a[k] * row[j];
+          sizes[j] += std::abs(a[k] * row[j]);
+        }
+      }
     }
-    if (c_.has_bias) sum += bias_.at(0, j);
-    if (c_.activation) sum = c_.activation_in_double(sum);
-    if (c_.has_residual) sum += residual_.at(i, j);
+    std::vector<Interval> row(n);
+    for (size_t j = 0; j < n; j++) {
+      if (c_.numerics == Numerics::kPlain) {
+        row[j].value = static_cast<double>(chains[j]);
+      } else if (c_.numerics == Numerics::kInt8) {
+        row[j].value = sums[j];
+        if (c_.c != DType::kI32) row[j].round();
+      } else {
+        row[j] = {sums[j], 2 * static_cast<double>(c_.k) * kHalfUnit * sizes[j]};
+      }
+    }
+    return row;
+  }
+
+  Interval epilogue(Interval sum, int64_t i, int64_t j) const {
+    const bool is_exact = c_.is_integer;  // every step
+    if (c_.has_beta) {
+      sum.value = kAlpha * sum.value + kBeta * residual_.at(i, j);  // powers of two
+      sum.bound *= kAlpha;
+      if (!is_exact) sum.round();
+    }
+    if (c_.has_bias) {
+      sum.value += bias_.at(0, j);
+      if (!is_exact) sum.round();
+    }
+    if (c_.activation != nullptr) {
+      sum.value = c_.activation->in_double(sum.value);
+      sum.bound = sum.bound * c_.activation->slope + c_.activation->absolute +
+                  c_.activation->units * 2 * kHalfUnit * std::abs(sum.value);
+    }
+    if (c_.has_residual) {
+      sum.value += residual_.at(i, j);
+      if (!is_exact) sum.round();
+    }
     return sum;
   }
 
