@@ -7,7 +7,6 @@
 
 #include "compiler/catalogue_traces.h"
 #include "compiler/prove_code.h"
-#include "dispatch/registry.h"
 #include "jit/code.h"
 #include "lift/definition.h"
 #include "lift/prove.h"
@@ -124,22 +123,6 @@ TEST_P(CompiledCatalogue, InPlace) {
 
 INSTANTIATE_TEST_SUITE_P(Isa, CompiledCatalogue, testing::Values("avx2", "avx512", "neon"),
                          [](const auto& info) { return std::string(info.param); });
-
-// Where the system refuses executable memory the definitions answer.
-TEST(WithoutExecutableMemory, AutovecAnswers) {
-  jit::refuse_executable_memory(true);
-  Expected<Machine> machine = Machine::host();
-  ASSERT_TRUE(machine);
-  KernelRegistry registry(*machine);
-  Expected<const Op*> op = find_op("silu");
-  ASSERT_TRUE(op);
-  Expected<Desc> desc = bind_case(**op, example_request(**op));
-  ASSERT_TRUE(desc);
-  Expected<KernelChoice> choice = registry.select("cpu", *desc);
-  jit::refuse_executable_memory(false);
-  ASSERT_TRUE(choice) << choice.error().message();
-  EXPECT_TRUE(choice->kernel->name().starts_with("autovec")) << choice->kernel->name();
-}
 
 }  // namespace
 }  // namespace nrd
