@@ -12,10 +12,13 @@ source scripts/lib.sh
 base_packages=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev
                libasmjit-dev libzydis-dev libcapstone-dev libgtest-dev librapidcheck-dev
                libopenblas0-pthread)
-# A test renders the HTML report; the lifter reads what several compilers make of a corpus, with
-# their sanitizer and coverage runtimes.
-test_packages=(python3-venv zstd chromium fonts-liberation clang-14 libclang-rt-14-dev clang-19
-               libclang-rt-19-dev)
+# A test renders the HTML report; the lifter reads what several compilers make of a corpus and of the
+# catalogue, with their sanitizer and coverage runtimes.
+test_packages=(python3-venv zstd chromium fonts-liberation clang-14 libclang-rt-14-dev clang-16
+               clang-19 libclang-rt-19-dev)
+if [[ $(uname -m) == x86_64 ]]; then
+  test_packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+fi
 dev_packages=(git ccache clang-16 libclang-rt-16-dev clang-tidy-16 clang-format)  # -rt: libFuzzer
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user libfmt-dev:arm64 libasmjit-dev:arm64
                   libzydis-dev:arm64 libcapstone-dev:arm64 libgtest-dev:arm64

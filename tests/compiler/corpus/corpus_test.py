@@ -2,12 +2,14 @@
 # tests/compiler/corpus/corpus_test.py: the corpus as several compilers make it, lifted and proved.
 #
 #   corpus_test.py LIFT_CORPUS LIFT_CORPUS_MODULE SOURCE_DIR [--only COMPILER] [--record]
+#                  [--all-compilers]
 #
 # Fails when a function crashes the lifter or is lifted wrongly (its proof fails, or it has an effect
 # that no trace has), when one is refused that was not when refused.json was recorded (by this version
 # of the compiler: --record writes the file anew), and, for plain builds at -O0 and -O1, when a class
 # is another than corpus.txt says or less than 95 % are proved. Without its symbols nothing tells the
-# counters of a coverage build from the program's own: all of it must be refused.
+# counters of a coverage build from the program's own: all of it must be refused. A compiler that is
+# not here is left out and named; with --all-compilers, or where there is none, that is a failure.
 import argparse
 import collections
 import concurrent.futures
@@ -141,14 +143,18 @@ def main():
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("--only")
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--all-compilers", action="store_true")
     args = parser.parse_args()
     listing, record_file = args.source / "corpus.txt", args.source / "refused.json"
     record = json.loads(record_file.read_text()) if record_file.exists() else {}
     expected = expected_classes(listing)
-    compilers = [c for c in COMPILERS if shutil.which(c) and (not args.only or c == args.only)]
-    for missing in sorted(set(COMPILERS) - set(compilers)):
-        print(f"{missing}: not here, left out (./run setup test installs it)")
+    wanted = [args.only] if args.only else COMPILERS
+    compilers = [c for c in wanted if shutil.which(c)]
     problems = []
+    for missing in sorted(set(wanted) - set(compilers)):
+        print(f"{missing}: not here, left out (./run setup test installs it)")
+        if args.all_compilers or not compilers:
+            problems.append(f"{missing}: not here")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         jobs = [(c, l, v) for c in compilers for l in LEVELS for v in VARIANTS]
