@@ -60,6 +60,15 @@ Expected<Reference>& References::of(const Case& c) {
   return found->second;
 }
 
+// What a check of a part says of the whole.
+static std::string sample_flag(const Verdict& verdict) {
+  std::string text = "checked on a sample of the outputs";
+  if (verdict.finds > 0)
+    text +=
+        fmt::format("; any one off by {:.2g} % of its row's largest shows", 100 * verdict.finds);
+  return text;
+}
+
 bool check_row(Row& row, Worker& worker, const nlohmann::json& request, const CaseSpec& spec,
                References& references, bool name_the_data) {
   auto ended = [&](const Error& error) {
@@ -82,7 +91,7 @@ bool check_row(Row& row, Worker& worker, const nlohmann::json& request, const Ca
   // The figures shown are those of the first distribution, or of the one that failed.
   if (!row.accuracy || !verdict.ok) row.accuracy = verdict;
   if (verdict.ok) {
-    if (expected->sampled) row.flags = {"checked on a sample of the outputs"};
+    if (expected->sampled) row.flags = {sample_flag(verdict)};
     return true;
   }
   row.outcome = Outcome::kFail;

@@ -13,15 +13,6 @@
 namespace nrd {
 namespace {
 
-// The distance between neighbouring values of a dtype at x.
-double unit_at(double x, DType dtype) {
-  const DTypeInfo& d = info(dtype);
-  if (!d.is_float) return 1;
-  if (!std::isfinite(x)) return 0;
-  const double magnitude = std::max(std::fabs(x), d.min_normal);
-  return std::ldexp(1.0, std::ilogb(magnitude) - d.mantissa_bits);
-}
-
 // Tensor cores keep 13 bits of what they add up. SPEC 5 bounds the relative L2 error of such
 // products, more where sums stay in the tensor cores to the end; an element where large terms
 // cancel within 128 of k may be off by some more than that.
@@ -164,6 +155,14 @@ bool is_normal(Distribution d) { return d == Distribution::kNormal || d == Distr
 
 }  // namespace
 
+double unit_at(double x, DType dtype) {
+  const DTypeInfo& d = info(dtype);
+  if (!d.is_float) return 1;
+  if (!std::isfinite(x)) return 0;
+  const double magnitude = std::max(std::fabs(x), d.min_normal);
+  return std::ldexp(1.0, std::ilogb(magnitude) - d.mantissa_bits);
+}
+
 Verdict check_outputs(const Case& c, const RunOutputs& outputs, const Reference& reference) {
   if (!outputs.unwritten.empty() || !outputs.damaged.empty()) {
     Verdict v;
@@ -178,11 +177,14 @@ Verdict check_outputs(const Case& c, const RunOutputs& outputs, const Reference&
       if (output.operand == ref.operand) comparison.add_output(ref, output);
   Verdict v = comparison.verdict();
   if (!reference.sampled || !v.ok || !is_normal(c.spec.distribution)) return v;
-  const double projection = project_product(c, outputs.outputs.front().data, tolerance(c.desc));
-  if (projection > 1) {
+  const std::optional<Projection> projection =
+      project_product(c, outputs.outputs.front().data, tolerance(c.desc));
+  if (!projection) return v;
+  v.finds = projection->finds;
+  if (projection->off > 1) {
     v.ok = false;
     v.reason = fmt::format("a random projection of the whole is off by {:.3g} times its allowance",
-                           projection);
+                           projection->off);
   }
   return v;
 }

@@ -6,6 +6,7 @@
 // Operators whose outputs are integers or codes have their f32 build as reference.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "workbench/case.h"
@@ -35,9 +36,15 @@ constexpr double kFullCheckFlops = 2e9;
 // Evaluates with `threads` threads. A part is drawn by the case's seed and `round`.
 Expected<Reference> make_reference(const Case& c, int threads, int round = 0);
 
-// Freivalds' check of a whole product c = a b (+ bias): multiplies both sides with a random sign
-// vector. Returns the largest |(c - a b) r| of a row over its allowance (<= 1 passes), or a
-// negative number when the operator is not a product.
-double project_product(const Case& c, const std::vector<char>& output, double tolerance);
+// Freivalds' check of a whole product c = a b (+ bias): both sides times random signs, added up
+// over groups of columns. One element that is off by `finds` times the largest of its row, or more,
+// is always found; smaller errors hide among the roundings of the others.
+struct Projection {
+  double off = 0;    // the largest difference of a sum, over its allowance: 1 passes
+  double finds = 0;  // the error of one element that no row hides
+};
+// Nothing where the operator is not a product.
+std::optional<Projection> project_product(const Case& c, const std::vector<char>& output,
+                                          double tolerance);
 
 }  // namespace nrd

@@ -2,10 +2,13 @@
 // tests/workbench/checker_test.cpp: the checker accepts right kernels and rejects wrong ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "base/convert.h"
+#include "tests/seed.h"
 #include "tests/workbench/planted.h"
 #include "workbench/check.h"
 
@@ -204,13 +207,77 @@ TEST(Checker, SampledCheckFindsAWrongTileEdge) {
   EXPECT_FALSE(judge(wrong, s).ok);
 }
 
+// A product over 2 GFLOP as `cpu` gives it, and what is judged of it with one element changed.
+class LargeProduct {
+ public:
+  explicit LargeProduct(const std::string& dtype)
+      : case_(*make_case(spec("gemm", "m=900,n=601,k=2048", dtype))) {
+    const KernelRegistry registry(*Machine::host());
+    const KernelChoice choice = *registry.select("cpu", case_.desc);
+    outputs_ = *KernelRunner::create(choice, case_, MemoryMode::kGuarded)->run_checked();
+    reference_ = *make_reference(case_, 2);
+  }
+  int64_t count() const { return case_.desc.axes[0] * kColumns; }
+  bool is_sampled(int64_t element) const {
+    const std::vector<int64_t>& all = reference_.outputs[0].positions;
+    return std::find(all.begin(), all.end(), element) != all.end();
+  }
+  double largest_beside(int64_t element) const {
+    double largest = 0;
+    for (int64_t i = element / kColumns * kColumns, end = i + kColumns; i < end; i++)
+      largest = std::max(largest, std::fabs(value(i)));
+    return largest;
+  }
+  Verdict judge() const { return check_outputs(case_, outputs_, reference_); }
+  Verdict judge_with(int64_t element, double added) {
+    const double right = value(element);
+    set(element, right + added);
+    const Verdict verdict = judge();
+    set(element, right);
+    return verdict;
+  }
+
+ private:
+  static constexpr int64_t kColumns = 601;
+  DType dtype() const { return case_.desc.operands[2].dtype; }
+  size_t place(int64_t element) const { return static_cast<size_t>(element) * byte_size(dtype()); }
+  double value(int64_t element) const {
+    uint64_t code = 0;
+    std::memcpy(&code, &outputs_.outputs[0].data[place(element)], byte_size(dtype()));
+    return decode(code, dtype());
+  }
+  void set(int64_t element, double value) {
+    const uint64_t code = encode(value, dtype(), Overflow::kIeee);
+    std::memcpy(&outputs_.outputs[0].data[place(element)], &code, byte_size(dtype()));
+  }
+
+  Case case_;
+  RunOutputs outputs_;
+  Reference reference_;
+};
+
+// One wrong element anywhere, and the least error that is promised to be found.
 TEST(Checker, ProjectionFindsOneWrongElementAnywhere) {
-  CaseSpec s = spec("gemm", "m=4096,n=130,k=2048");
-  const Case c = *make_case(s);
-  const PlantedKernel wrong([](const Desc& d, void* const* p) {
-    output(d, p)[3333 * d.axes[2] + 77] += 300;  // a spot that sampling need not visit
-  });
-  EXPECT_FALSE(judge(wrong, s).ok);
+  std::mt19937_64 random(test_seed(0));
+  const std::pair<const char*, double> limits[] = {
+      {"f32", 0.015}, {"f16", 0.02}, {"bf16", 0.1}, {"i8", 1e-5}};
+  for (const auto& [dtype, most] : limits) {
+    LargeProduct product(dtype);
+    const Verdict right = product.judge();
+    EXPECT_TRUE(right.ok) << dtype << ": " << right.reason;
+    EXPECT_GT(right.finds, 0) << dtype;
+    EXPECT_LT(right.finds, most) << dtype;
+    for (int trial = 0; trial < 4; trial++) {
+      auto element = static_cast<int64_t>(random()) & INT64_MAX;
+      do element = (element + 1) % product.count();
+      while (product.is_sampled(element));
+      // A tenth more, for what the changed element is rounded to.
+      const double error = 1.1 * right.finds * product.largest_beside(element);
+      for (double added : {error, -error})
+        EXPECT_FALSE(product.judge_with(element, added).ok)
+            << dtype << " c[" << element << "] + " << added;
+    }
+  }
 }
 
 // Scales that elements share: a part has those that the whole has.
