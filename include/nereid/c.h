@@ -158,6 +158,7 @@ typedef struct nereid_context_options {
   void (*release)(void* user, void* memory, size_t bytes);
   void (*log)(void* user, int32_t level, const char* line); /* this context's dispatch lines */
   void (*parallel_for)(void* user, int64_t count, nereid_body body, void* body_context);
+  int32_t batch_invariant; /* 1: a row's bits do not depend on how many rows there are */
 } nereid_context_options;
 
 /* `options` may be NULL. A destroyed context lives on until its plans are destroyed. */
@@ -363,7 +364,8 @@ typedef struct nereid_attribute_info {
   const char* name;
   const char* values; /* of a choice, the default first: "half|interleaved"; else "" */
   const char* meaning;
-  double number; /* the default of a number */
+  double number;       /* the default of a number */
+  const char* allowed; /* what a number may be: "0 or more"; "" of a choice */
 } nereid_attribute_info;
 NEREID_API nereid_status nereid_describe_attribute(int32_t op, int32_t index,
                                                    nereid_attribute_info* info);

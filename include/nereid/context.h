@@ -39,7 +39,8 @@ struct ContextOptions {
   Function<void(LogLevel, std::string_view line)> log = {};  // this context's dispatch lines
   // Calls body(i) for each i in [0, count) on threads of your own; returns when all are done.
   Function<void(int64_t count, Body body)> parallel_for = {};
-  int executor_width = 0;  // threads that parallel_for has
+  int executor_width = 0;        // threads that parallel_for has
+  bool batch_invariant = false;  // a row's bits do not depend on how many rows there are
 };
 
 // Backends, threads, memory and prepared calls. Calls without a context use the process's default
@@ -53,6 +54,7 @@ class Context {
     c.threads = o.threads;
     c.strict = o.strict;
     c.executor_width = o.executor_width;
+    c.batch_invariant = o.batch_invariant ? 1 : 0;
     c.backend = o.backend.empty() ? nullptr : o.backend.c_str();
     c.isa = o.isa.empty() ? nullptr : o.isa.c_str();
     c.user = hooks_.get();

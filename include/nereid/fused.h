@@ -52,7 +52,7 @@ inline RopeTable rope_table(const TensorView& positions, int64_t head_dim, doubl
 
 struct FusedRmsnormRopeOptions {
   double eps = 1e-6;
-  int64_t num_heads = 0;                      // 0: hidden / the last axis of cos
+  int64_t num_heads = 0;  // 0: hidden / the last axis of cos, which is D; needed for [S,D/2] tables
   TensorView positions = {};                  // i32 [B,S] or [S]: rows of the tables
   TensorView residual = {};                   // [B,S,H], added to x first
   Choice<Pairs> pairs = Pairs::half;          // or interleaved
@@ -118,6 +118,8 @@ class RmsnormRopeCall {
                   const TensorView& sin, const FusedRmsnormRopeOptions& options)
       : o_(options), x_(with_batch(x, 3)), weight_(weight), rank_(x.rank()) {
     if (x.rank() < 2) shape_mismatch("rmsnorm_rope", "x", "shape " + x.shape_text(), "[B, S, H]");
+    if (o_.num_heads < 0)
+      shape_mismatch("rmsnorm_rope", "num_heads", std::to_string(o_.num_heads), "0 or more");
     cos_ = table(cos, "cos", cos_memory_);
     sin_ = table(sin, "sin", sin_memory_);
     residual_ = with_batch(o_.residual, 3);
@@ -200,7 +202,8 @@ class RmsnormRopeCall {
 
 // y = (x + residual) * rsqrt(mean of squares + eps) * weight over H, then per head of D
 // y * cos + rotate_half(y) * sin. x[B,S,H] or [S,H], weight[H], cos and sin [S,D], [1,S,D] or
-// [1,S,1,D] (all D entries are used), or with num_heads [S,D/2] for equal halves. out may be x.
+// [1,S,1,D] (all D entries are used), or with num_heads [S,D/2] for equal halves: without it the
+// last axis of cos is D, as the plan's text shows (head_dim=...). out may be x.
 // num_heads * D != H is a ShapeMismatchError; a position outside the tables a KernelError (on a
 // GPU: a row of NaN).
 inline RmsnormRope fused_rmsnorm_rope(const TensorView& x, const TensorView& weight,

@@ -13,6 +13,7 @@ struct AttributeInfo {
   std::string name, meaning;
   std::vector<std::string> values;  // of a choice, the default first; empty for a number
   double number = 0;                // the default of a number
+  std::string allowed = {};         // what a number may be: "0 or more"
 };
 
 struct OperatorInfo {
@@ -34,7 +35,7 @@ inline AttributeInfo attribute_info(int32_t op, int32_t index) {
   nereid_attribute_info a{};
   a.struct_size = sizeof a;
   check(nereid_describe_attribute(op, index, &a));
-  AttributeInfo info{a.name, a.meaning, {}, a.number};
+  AttributeInfo info{a.name, a.meaning, {}, a.number, a.allowed};
   const std::string values = a.values;
   for (size_t begin = 0; a.is_choice && begin <= values.size();) {
     size_t end = values.find('|', begin);

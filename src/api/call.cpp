@@ -73,14 +73,13 @@ Expected<void> check_names(const Call& call) {
   return {};
 }
 
-Attributes attributes_of(const Call& call) {
+Expected<Attributes> attributes_of(const Call& call) {
   Attributes attributes;
   for (int32_t i = 0; i < call.head.attribute_count; i++) {
     const nereid_attribute& a = call.head.attributes[i];
-    if (a.word)
-      attributes[std::string(call.attribute_name(i))] = std::string(a.word);
-    else
-      attributes[std::string(call.attribute_name(i))] = a.number;
+    const AttributeValue value = a.word ? AttributeValue(std::string(a.word)) : a.number;
+    if (!attributes.emplace(call.attribute_name(i), value).second)
+      return misuse(call.op(), call.attribute_name(i), "two values", "each attribute once");
   }
   return attributes;
 }
@@ -275,7 +274,9 @@ Expected<BoundCall> bind_call(const Call& call) {
     if (!operand) return operand.error();
     operands.push_back({std::string(call.name(i)), *operand});
   }
-  Expected<Desc> desc = bind(**op, attributes_of(call), std::move(operands));
+  Expected<Attributes> attributes = attributes_of(call);
+  if (!attributes) return attributes.error();
+  Expected<Desc> desc = bind(**op, *attributes, std::move(operands));
   if (!desc) return desc.error();
   BoundCall bound{std::move(*desc), {}};
   bound.desc.device = call.device;

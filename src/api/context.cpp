@@ -15,17 +15,38 @@
 namespace nrd {
 namespace {
 
-// A caller's parallel_for.
+// A caller's parallel_for, which may be wrong: what it runs is counted.
 class HookExecutor final : public Executor {
  public:
   HookExecutor(decltype(nereid_context_options::parallel_for) hook, void* user, int width)
       : hook_(hook), user_(user), width_(width) {}
   int width() const override { return width_; }
   void run(int64_t count, ParallelBody body, void* context) override {
-    hook_(user_, count, body, context);
+    Counted counted{body, context, count, {}, {}};
+    hook_(user_, count, Counted::run, &counted);
+    const int64_t done = counted.done.load(std::memory_order_acquire);
+    const uint64_t all = count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+    if (done != count || counted.seen.load(std::memory_order_relaxed) != all)
+      note_executor_fault(count, done);
   }
 
  private:
+  struct Counted {
+    ParallelBody body;
+    void* context;
+    int64_t count;
+    std::atomic<int64_t> done;
+    std::atomic<uint64_t> seen;  // the first 64 indices, to tell one that came twice
+
+    static void run(void* self, int64_t index) {
+      auto& c = *static_cast<Counted*>(self);
+      if (index < 0 || index >= c.count) return;  // counts as not run
+      c.body(c.context, index);
+      if (index < 64) c.seen.fetch_or(uint64_t{1} << index, std::memory_order_relaxed);
+      c.done.fetch_add(1, std::memory_order_release);
+    }
+  };
+
   decltype(nereid_context_options::parallel_for) hook_;
   void* user_;
   int width_;
@@ -44,6 +65,8 @@ Expected<void> check(const nereid_context_options& options) {
     return option_error("executor_width", fmt::format("{}", options.executor_width), "0 or more");
   if (options.strict < -1 || options.strict > 1)
     return option_error("strict", fmt::format("{}", options.strict), "-1, 0, 1");
+  if (options.batch_invariant < 0 || options.batch_invariant > 1)
+    return option_error("batch_invariant", fmt::format("{}", options.batch_invariant), "0, 1");
   if (options.release && !options.allocate)
     return option_error("allocate", "a null pointer", "a function, as release is given");
   return {};
@@ -76,6 +99,7 @@ Expected<std::shared_ptr<Context>> Context::make(const nereid_context_options& o
   Expected<bool> strict = is_strict(options.strict);
   if (!strict) return strict.error();
   context->strict_ = *strict;
+  context->batch_invariant_ = options.batch_invariant == 1;
   context->allocator_ = {options.user, options.allocate, options.release};
   context->log_user_ = options.user;
   context->log_hook_ = options.log;
@@ -96,7 +120,9 @@ Expected<std::shared_ptr<Context>> Context::make(const nereid_context_options& o
     context->registry_ = context->own_registry_.get();
   }
   if (options.backend) {
-    NRD_TRY(context->registry_->find_backend(options.backend));
+    Expected<Backend*> backend = context->registry_->find_backend(options.backend);
+    if (!backend) return backend.error();
+    NRD_TRY((*backend)->load());  // a build or a machine may lack it
     context->backend_ = options.backend;
   }
   return context;

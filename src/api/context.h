@@ -33,6 +33,7 @@ class Context {
   const Allocator& allocator() const { return allocator_; }
   PlanCache& plans() { return plans_; }
   bool strict() const { return strict_; }
+  bool batch_invariant() const { return batch_invariant_; }
   uint64_t id() const { return id_; }  // of no other context, ever
   // Null when the registry is the process's, which outlives every plan.
   std::shared_ptr<const KernelRegistry> own_registry() const { return own_registry_; }
@@ -52,7 +53,7 @@ class Context {
   const uint64_t id_ = next_context_id();
   Allocator allocator_;
   int threads_ = 1;
-  bool strict_ = false;
+  bool strict_ = false, batch_invariant_ = false;
   std::string backend_;
   void* log_user_ = nullptr;
   void (*log_hook_)(void*, int32_t, const char*) = nullptr;

@@ -106,7 +106,9 @@ bool has_options(const Op& op, const std::vector<Parameter>& list) {
 std::string options_struct(const Op& op, const std::vector<Parameter>& list) {
   std::string text = fmt::format("struct {}Options {{\n", pascal_case(op.name));
   for (const NumberAttribute& n : op.numbers)
-    text += fmt::format("  double {} = {};  // {}\n", n.name, n.value, n.meaning);
+    text +=
+        fmt::format("  double {} = {};  // {}{}\n", n.name, n.value, n.meaning,
+                    n.range == NumberRange::kAny ? "" : fmt::format("; {}", range_text(n.range)));
   for (const ChoiceAttribute& c : op.choices)
     text += fmt::format("  // {}\n  // {}\n  Choice<{}> {} = {};\n", c.meaning,
                         join(c.values, " | "), choice_type(op, c), c.name, choice_value(op, c, 0));

@@ -33,6 +33,7 @@ Expected<std::unique_ptr<Plan>> Plan::make(Context& context, const Call& call,
   plan->registry_ = context.own_registry();
   plan->bound_ = std::move(*bound);
   Desc& desc = plan->bound_.desc;
+  desc.batch_invariant = context.batch_invariant();
   if (with_constants)
     NRD_TRY(plan->take_constants(call));
   else

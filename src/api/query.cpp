@@ -70,12 +70,14 @@ Expected<void> describe_attribute(int32_t op_index, int32_t index, nereid_attrib
     known.values = "";
     known.meaning = number.meaning.c_str();
     known.number = number.value;
+    known.allowed = range_text(number.range).data();  // a literal
   } else {
     const ChoiceAttribute& choice = (*op)->choices[at - numbers];
     known.is_choice = 1;
     known.name = choice.name.c_str();
     known.values = values_text(choice);
     known.meaning = choice.meaning.c_str();
+    known.allowed = "";
   }
   return write_struct(known, info, "nereid_attribute_info");
 }
@@ -125,6 +127,7 @@ Expected<void> explain(Context& context, const nereid_call* given, const char** 
   NRD_TRY(read_call(given, call));
   Expected<BoundCall> bound = bind_call(call);
   if (!bound) return bound.error();
+  bound->desc.batch_invariant = context.batch_invariant();
   const Desc& desc = bound->desc;
   const std::string_view backend = context.backend_for(call);
   const std::string options = desc.options_text();

@@ -3,6 +3,7 @@
 #include "api/status.h"
 
 #include <new>
+#include <utility>
 
 #include "api/memory.h"
 #include "base/dtype.h"
@@ -94,6 +95,31 @@ nereid_status fail_with_exception() noexcept {
   }
   last().view = LastError::plain(NEREID_INTERNAL, "an unknown exception; please report this");
   return NEREID_INTERNAL;
+}
+
+constinit std::atomic<int> g_executor_faults{0};
+
+namespace {
+
+struct ExecutorFault {
+  int64_t count = 0, done = 0;  // count 0: none
+};
+constinit thread_local ExecutorFault t_fault;
+
+}  // namespace
+
+void note_executor_fault(int64_t count, int64_t done) {
+  if (t_fault.count == 0) g_executor_faults.fetch_add(1, std::memory_order_relaxed);
+  t_fault = {count, done};
+}
+
+Expected<void> take_executor_fault() {
+  const ExecutorFault fault = std::exchange(t_fault, {});
+  if (fault.count == 0) return {};  // another thread's
+  g_executor_faults.fetch_sub(1, std::memory_order_relaxed);
+  return make_error({ErrorCode::kInvalidArgument, "", "nereid_context_options.parallel_for",
+                     fmt::format("{} of {} indices run", fault.done, fault.count),
+                     "each index in [0, count) once, all before it returns", ""});
 }
 
 Error null_error(std::string_view argument, std::string_view allowed, std::string_view op) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -18,10 +19,19 @@ nereid_status fail(const Error& error) noexcept;
 // The same for whatever is being caught.
 nereid_status fail_with_exception() noexcept;
 
+// A caller's executor ran `done` of `count` indices; the call that this thread is in fails of it.
+extern std::atomic<int> g_executor_faults;  // noted and not taken yet
+void note_executor_fault(int64_t count, int64_t done);
+Expected<void> take_executor_fault();
+
 template <class Body>  // Expected<void>()
 nereid_status guarded(Body&& body) noexcept {
   try {
     Expected<void> done = body();
+    if (g_executor_faults.load(std::memory_order_relaxed) != 0) {
+      const Expected<void> ran = take_executor_fault();
+      if (done) done = ran;
+    }
     return done ? NEREID_OK : fail(done.error());
   } catch (...) {
     return fail_with_exception();

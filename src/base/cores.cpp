@@ -13,13 +13,11 @@
 
 #include "base/assume_cores.h"
 #include "base/env.h"
-#include "base/log.h"
 #include "base/threads.h"
 
 namespace nrd {
 namespace {
 
-constexpr int kMostThreads = 1024;
 std::atomic<int> g_cores{0};  // as asked; 0: not yet
 
 int affinity_cores() {
@@ -78,10 +76,8 @@ int threads_from_environment() {
   int threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
-  if (is_number && threads >= 1 && threads <= kMostThreads) return threads;
-  log_once(LogLevel::kWarning, "NEREID_THREADS: got '" + text + "', allowed: 1 to " +
-                                   std::to_string(kMostThreads) + "; ignored");
-  return 0;
+  // Anything else is an error of check_environment().
+  return is_number && threads >= 1 && threads <= kMostThreads ? threads : 0;
 }
 
 }  // namespace

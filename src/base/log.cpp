@@ -38,21 +38,15 @@ void write_to_stderr(LogLevel level, std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);  // one call, so that lines do not mix
 }
 
-// The levels of a comma list. Whoever set the variable wants to read of a mistake in it.
+// The levels of a comma list; check_environment() has a word for others.
 unsigned parse_levels(std::string_view list) {
   unsigned levels = 0;
   while (!list.empty()) {
     const std::string_view word = list.substr(0, list.find(','));
     list.remove_prefix(word.size() < list.size() ? word.size() + 1 : word.size());
-    unsigned found = 0;
     for (LogLevel level : kLevels) {
-      if (word == level_word(level)) found = bit(level);
+      if (word == level_word(level)) levels |= bit(level);
     }
-    if (found == 0 && !word.empty()) {
-      write_to_stderr(LogLevel::kWarning, "NEREID_LOG: got '" + std::string(word) +
-                                              "', allowed: dispatch,info,warning");
-    }
-    levels |= found;
   }
   return levels;
 }

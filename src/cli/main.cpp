@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "base/env.h"
 #include "base/suggest.h"
 #include "cli/session.h"
 #include "version.h"
@@ -54,6 +55,8 @@ int main(int argc, char** argv) {
   add_lift(app, session);
   add_worker(app, session);
   check_verb(app, argc, argv);
+  const bool asks_about_itself = argc < 2 || argv[1][0] == '-';  // --help, --version
+  if (auto sound = nrd::check_environment(); !sound && !asks_about_itself) fail(sound.error());
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

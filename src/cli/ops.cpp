@@ -34,7 +34,9 @@ void show(const std::string& name) {
     std::cout << fmt::format("  option     {} = {}   {}\n", c.name, values, c.meaning);
   }
   for (const NumberAttribute& n : op.numbers)
-    std::cout << fmt::format("  option     {} = {:g}   {}\n", n.name, n.value, n.meaning);
+    std::cout << fmt::format(
+        "  option     {} = {:g}   {}{}\n", n.name, n.value, n.meaning,
+        n.range == NumberRange::kAny ? "" : fmt::format(" ({})", range_text(n.range)));
   std::cout << (op.tolerance.exact
                     ? "  tolerance  exact: equal to the f32 build, bit for bit\n"
                     : fmt::format("  tolerance  {:g} of the row's largest value, f32\n",

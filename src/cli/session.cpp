@@ -140,7 +140,8 @@ void CaseOptions::add_to(CLI::App& verb, bool timing) {
       ->delimiter('\0');
   verb.add_option("--dtype", dtypes, "f32, or one word an operand: bf16,f32->bf16; may be repeated")
       ->delimiter('\0');
-  verb.add_option("--opt", options, "key=value,... attributes; b=kn; +operand")->delimiter('\0');
+  verb.add_option("--opt", options, "key=value,... attributes; b=kn; batch_invariant=yes; +operand")
+      ->delimiter('\0');
   verb.add_option("--device", device, "cpu, cuda or cuda:N");
   verb.add_option("--data", data, "normal; wide, outliers, denormal, special, constant, full")
       ->capture_default_str();

@@ -110,7 +110,7 @@ Op make_op(const UserOpRequest& request, const Signature& signature, const UserF
   for (const Axis& axis : signature.axes)
     if (axis.attribute)
       op.numbers.push_back({axis.name, static_cast<double>(axis.preset),
-                            "an integer of the function that is no size", true});
+                            "an integer of the function that is no size", NumberRange::kAny, true});
   Builds builds;
   builds.name = user.name;
   builds.scalar = function_definition(user);

@@ -17,6 +17,7 @@
 namespace nrd {
 
 Expected<Machine> Machine::host() {
+  NRD_TRY(check_environment());
   Expected<IsaSet> isa = isa_from_environment();
   if (!isa) return isa.error();
   return Machine{*isa, DeviceProfile::host(*isa)};

@@ -16,7 +16,7 @@ namespace nrd {
 struct Machine {
   IsaSet isa;
   DeviceProfile profile;
-  // The host, cut down by NEREID_ISA; the error is the user's mistake in that variable.
+  // The host, cut down by NEREID_ISA; the error is a mistake in the environment.
   static Expected<Machine> host();
 };
 

@@ -9,10 +9,8 @@
 namespace nrd {
 
 Expected<bool> strict_from_environment() {
-  const std::string word = env("NEREID_ON_FALLBACK").value_or("");
-  if (word.empty() || word == "error") return word == "error";
-  return make_error({ErrorCode::kEnvironment, "", "NEREID_ON_FALLBACK", "'" + word + "'",
-                     "error, or nothing", ""});
+  NRD_TRY(check_environment());
+  return env("NEREID_ON_FALLBACK") == "error";
 }
 
 Expected<void> refuse_fallback(const Desc& desc, const KernelChoice& choice,

@@ -45,12 +45,15 @@ Expected<double> number_value(const Op& op, const NumberAttribute& n, const Attr
     good = ec == std::errc() && end == word.data() + word.size();
   }
   if (good && n.integer) good = std::trunc(parsed) == parsed && std::fabs(parsed) <= 0x1p53;
-  if (good) return parsed;
+  const bool in_range = allows(n.range, parsed);
+  if (good && in_range) return parsed;
   return make_error({.code = ErrorCode::kInvalidArgument,
                      .op = op.name,
                      .argument = n.name,
                      .got = value_text(value),
-                     .allowed = n.integer ? "an integer of at most 53 bits" : "a number"});
+                     .allowed = !in_range   ? std::string(range_text(n.range))
+                                : n.integer ? "an integer of at most 53 bits"
+                                            : "a number"});
 }
 
 Expected<void> set_attribute(Desc& desc, const std::string& name, const AttributeValue& value) {

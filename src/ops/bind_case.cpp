@@ -193,6 +193,7 @@ Expected<Desc> bind_case(const Op& op, const CaseRequest& request) {
       continue;
     }
     Expected<Desc> desc = bind(op, request.attributes, *operands);
+    if (desc) desc->batch_invariant = request.batch_invariant;
     if (desc && desc->variant == static_cast<int>(v)) return desc;
     if (!desc) complaint = desc.error();
   }

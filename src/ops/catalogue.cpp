@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <unordered_map>
 
@@ -59,6 +60,27 @@ Error name_taken(const std::string& name) {
 }
 
 }  // namespace
+
+bool allows(NumberRange range, double value) {
+  const auto narrow = static_cast<float>(value);
+  switch (range) {
+    case NumberRange::kAny: return true;
+    case NumberRange::kNotNegative: return std::isfinite(narrow) && value >= 0;
+    case NumberRange::kPositive: return std::isfinite(narrow) && narrow > 0;
+    case NumberRange::kOneOrMore: return std::isfinite(narrow) && value >= 1;
+  }
+  return false;
+}
+
+std::string_view range_text(NumberRange range) {
+  switch (range) {
+    case NumberRange::kAny: return "any number";
+    case NumberRange::kNotNegative: return "0 or more";
+    case NumberRange::kPositive: return "more than 0";
+    case NumberRange::kOneOrMore: return "1 or more";
+  }
+  return "";
+}
 
 std::span<const Op> catalogue() { return instance().ops; }
 

@@ -80,6 +80,7 @@ std::string Desc::options_text() const {
   for (size_t i = 0; i < operands.size(); i++)
     if (s.operands[i].optional && !s.operands[i].output && operands[i].present)
       add("+" + s.operands[i].name);
+  if (batch_invariant) add("batch_invariant=yes");
   return text;
 }
 

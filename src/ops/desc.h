@@ -46,7 +46,7 @@ struct Desc {
   std::vector<std::string> choices;   // in the order of op->choices
   std::vector<int> types;             // rounding types, as nereid_dtype values
   Device device;
-  bool batch_invariant = false;
+  bool batch_invariant = false;          // a row's bits do not depend on how many rows there are
   std::vector<ValueCheck> value_checks;  // of a user's function: before each run
 
   const Signature* bound_signature = nullptr;  // of the variant; set by bind
@@ -76,6 +76,7 @@ struct CaseRequest {
   std::string dtypes = "f32";
   Attributes attributes;
   std::vector<std::string> optional;  // optional operands that are given
+  bool batch_invariant = false;
 };
 Expected<Desc> bind_case(const Op& op, const CaseRequest& request);
 

@@ -13,11 +13,18 @@
 
 namespace nrd {
 
+// What a number may be. All but kAny are finite; kernels take a number as f32, so it is judged as
+// that.
+enum class NumberRange { kAny, kNotNegative, kPositive, kOneOrMore };
+bool allows(NumberRange range, double value);
+std::string_view range_text(NumberRange range);  // "0 or more"
+
 // A scalar argument of the definition (eps, scale, theta).
 struct NumberAttribute {
   std::string name;
   double value = 0;  // the default
   std::string meaning;
+  NumberRange range = NumberRange::kAny;
   bool integer = false;  // of a user's function: an integer that is no size
 };
 

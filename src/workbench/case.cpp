@@ -145,6 +145,7 @@ nlohmann::json to_json(const CaseSpec& spec) {
           {"dtypes", spec.request.dtypes},
           {"attributes", attributes},
           {"optional", spec.request.optional},
+          {"batch_invariant", spec.request.batch_invariant},
           {"b_kn", spec.b_kn},
           {"device", to_string(spec.device)},
           {"threads", spec.threads},
@@ -166,6 +167,7 @@ CaseSpec case_spec_from_json(const nlohmann::json& json) {
       spec.request.attributes[name] = value.get<std::string>();
   }
   spec.request.optional = json.at("optional").get<std::vector<std::string>>();
+  spec.request.batch_invariant = json.value("batch_invariant", false);
   spec.b_kn = json.at("b_kn");
   if (Expected<Device> device = parse_device(json.at("device").get<std::string>()))
     spec.device = *device;

@@ -69,7 +69,7 @@ CaseSpec case_spec_from_json(const nlohmann::json& json);
 Expected<std::vector<std::map<std::string, int64_t, std::less<>>>> parse_shapes(
     std::string_view text);
 
-// "cast=before_weight,eps=1e-6,+bias,b=kn" into a spec.
+// "cast=before_weight,eps=1e-6,+bias,b=kn,batch_invariant=yes" into a spec; each once.
 Expected<void> apply_options(CaseSpec& spec, std::string_view text);
 
 }  // namespace nrd

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "workbench/case.h"
 
@@ -124,24 +125,39 @@ Expected<std::vector<std::map<std::string, int64_t, std::less<>>>> parse_shapes(
   return shapes;
 }
 
+namespace {
+
+// One KEY=VALUE; two keys are no attributes of operators.
+Expected<void> apply_option(CaseSpec& spec, const std::string& key, const std::string& value) {
+  if (key == "b") {
+    if (value != "kn" && value != "nk")
+      return bad("option b", value, "nk (K-contiguous, the default) or kn");
+    spec.b_kn = value == "kn";
+  } else if (key == "batch_invariant") {
+    if (value != "yes" && value != "no") return bad("option batch_invariant", value, "yes or no");
+    spec.request.batch_invariant = value == "yes";
+  } else {
+    spec.request.attributes[key] = value;
+  }
+  return {};
+}
+
+}  // namespace
+
 Expected<void> apply_options(CaseSpec& spec, std::string_view text) {
+  std::set<std::string> given;
   for (const std::string& part : split(text, ',')) {
     if (part.empty()) continue;
+    const size_t equals = part.find('=');
+    const std::string key = part.substr(0, equals);
+    if (!given.insert(key).second) return bad("option", key, "each option once");
     if (part.starts_with('+')) {
       spec.request.optional.push_back(part.substr(1));
       continue;
     }
-    size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0)
       return bad("option", part, "KEY=VALUE, or +OPERAND for an optional operand");
-    std::string key = part.substr(0, equals), value = part.substr(equals + 1);
-    if (key != "b") {
-      spec.request.attributes[key] = value;
-    } else if (value == "kn" || value == "nk") {
-      spec.b_kn = value == "kn";
-    } else {
-      return bad("option b", value, "nk (K-contiguous, the default) or kn");
-    }
+    NRD_TRY(apply_option(spec, key, part.substr(equals + 1)));
   }
   return {};
 }

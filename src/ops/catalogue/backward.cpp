@@ -8,7 +8,9 @@ namespace {
 ChoiceAttribute pairs() {
   return {"pairs", {"half", "interleaved"}, "which elements turn together"};
 }
-NumberAttribute eps() { return {"eps", 1e-6, "added to the mean of squares"}; }
+NumberAttribute eps() {
+  return {"eps", 1e-6, "added to the mean of squares", NumberRange::kNotNegative};
+}
 
 Op rope_backward() {
   const char* signature =

@@ -43,7 +43,7 @@ Op rmsnorm_rope() {
           .summary =
               "rope of each head of rms_norm(x); with a residual of the sum, returned too; "
               "8-bit with row scales if scale is asked for",
-          .numbers = {{"eps", 1e-6, "added to the mean of squares"}},
+          .numbers = {{"eps", 1e-6, "added to the mean of squares", NumberRange::kNotNegative}},
           .choices = {{"pairs", {"half", "interleaved"}, "which elements turn together"},
                       {"cast",
                        {"after_weight", "before_weight"},

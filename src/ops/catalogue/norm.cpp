@@ -5,7 +5,9 @@
 namespace nrd {
 namespace {
 
-NumberAttribute eps() { return {"eps", 1e-6, "added to the mean of squares"}; }
+NumberAttribute eps() {
+  return {"eps", 1e-6, "added to the mean of squares", NumberRange::kNotNegative};
+}
 
 ChoiceAttribute cast() {
   return {

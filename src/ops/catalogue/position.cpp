@@ -24,6 +24,7 @@ constexpr const char* kRopeTable =
 }  // namespace
 
 std::vector<Op> position_ops() {
+  using enum NumberRange;
   return {
       {.name = "rope",
        .group = "position",
@@ -55,11 +56,11 @@ std::vector<Op> position_ops() {
       {.name = "rope_table",
        .group = "position",
        .summary = "cos and sin of position*theta^(-2i/d), stretched by YaRN if factor > 1",
-       .numbers = {{"theta", 10000, "the base of the frequencies"},
-                   {"factor", 1, "YaRN: the context grows by this"},
-                   {"beta_fast", 32, "YaRN: turns from which on a frequency is kept"},
-                   {"beta_slow", 1, "YaRN: turns up to which it is stretched"},
-                   {"original", 4096, "YaRN: the context of the training"}},
+       .numbers = {{"theta", 10000, "the base of the frequencies", kPositive},
+                   {"factor", 1, "YaRN: the context grows by this", kOneOrMore},
+                   {"beta_fast", 32, "YaRN: turns from which on a frequency is kept", kPositive},
+                   {"beta_slow", 1, "YaRN: turns up to which it is stretched", kPositive},
+                   {"original", 4096, "YaRN: the context of the training", kPositive}},
        .choices = {{"truncate", {"no", "yes"}, "YaRN: ends of the ramp on whole pairs?"}},
        .variants = {{.when = "truncate=no",
                      .signature = kRopeTable,
