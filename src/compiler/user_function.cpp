@@ -40,12 +40,9 @@ Error refuse(const UserFunction& user, std::string got, std::string allowed) {
 
 // float f(float, ...): each argument is an array, and so is the result.
 Expected<void> describe_map(UserFunction& user) {
-  for (const CParam& p : user.signature.params) {
-    if (!is_number(p.kind))
-      return refuse(user, fmt::format("the parameter {} beside a returned value", p.name),
-                    "float and double parameters only");
-    user.elements.push_back(number_dtype(p.kind));
-  }
+  if (!is_number(user.signature.result))
+    return refuse(user, "an integer is returned for each number", "float or double");
+  for (const CParam& p : user.signature.params) user.elements.push_back(number_dtype(p.kind));
   user.inputs = user.elements.size();
   user.elements.push_back(number_dtype(user.signature.result));
   user.sizes = 1;
@@ -53,7 +50,20 @@ Expected<void> describe_map(UserFunction& user) {
   return {};
 }
 
-void describe_operands(UserFunction& user) {
+// What a function of pointers returns is an output behind the others.
+Expected<void> describe_result(UserFunction& user) {
+  const CKind kind = user.signature.result;
+  if (user.elements.empty())
+    return refuse(user, "an integer parameter beside a returned value, and no pointer",
+                  "float and double parameters only, or pointers");
+  if (!is_number(kind) && kind != CKind::kInt32)
+    return refuse(user, "an integer that no dtype holds is returned", "float, double or int32_t");
+  user.operand_of_pointer.push_back(user.elements.size());
+  user.elements.push_back(is_number(kind) ? number_dtype(kind) : DType::kI32);
+  return {};
+}
+
+Expected<void> describe_operands(UserFunction& user) {
   std::vector<CParam> flat;
   flatten(user.signature.params, flat);
   std::vector<DType> outputs;
@@ -71,6 +81,7 @@ void describe_operands(UserFunction& user) {
     if (p.kind == CKind::kPointer)
       user.operand_of_pointer.push_back(p.is_const ? next_input++ : next_output++);
   user.elements.insert(user.elements.end(), outputs.begin(), outputs.end());
+  return user.signature.returns_void ? Expected<void>() : describe_result(user);
 }
 
 void call_as_it_is(const void* context, const InstanceArgs& args) {
@@ -203,10 +214,7 @@ Expected<void> describe_function(UserFunction& user) {
   user.numbers.clear();
   user.operand_of_pointer.clear();
   user.sizes = 0;
-  if (user.signature.returns_void)
-    describe_operands(user);
-  else
-    NRD_TRY(describe_map(user));
+  NRD_TRY(lift::is_map(user.signature) ? describe_map(user) : describe_operands(user));
   if (user.elements.size() > kMaxOperands)
     return refuse(user, fmt::format("{} operands", user.elements.size()),
                   fmt::format("at most {}", kMaxOperands));
@@ -219,7 +227,7 @@ Expected<void> describe_function(UserFunction& user) {
 }
 
 Expected<void> keep_trace(UserFunction& user, OpTrace trace) {
-  if (user.signature.returns_void) {
+  if (!lift::is_map(user.signature)) {
     size_t next = 0;
     note_written(user.signature.params, trace, next);
     NRD_TRY(describe_function(user));
@@ -244,7 +252,7 @@ std::vector<IntegerParam> integer_params(const UserFunction& user) {
 }
 
 Definition function_definition(const UserFunction& user) {
-  return definition(user, user.signature.returns_void ? call_as_it_is : call_each);
+  return definition(user, lift::is_map(user.signature) ? call_each : call_as_it_is);
 }
 
 Definition reference_definition(const UserFunction& user) {

@@ -3,6 +3,7 @@
 #include "jit/lower.h"
 
 #include "jit/lowering.h"
+#include "jit/size_value.h"
 #include "jit/split.h"
 #include "jit/storage.h"
 #include "trace/op_info.h"
@@ -67,7 +68,11 @@ Expected<Step> lower_step(const OpTrace& trace, const Binding& binding, const Ta
   const int lanes = target.lanes(has_f64(analysis));
   NRD_TRY(plan_vector_loops(analysis, lanes));
   Step step;
-  const int range_loop = may_split ? loop_to_split(analysis) : -1;
+  int range_loop = may_split ? loop_to_split(analysis) : -1;
+  if (range_loop >= 0 &&
+      !is_known_ahead(trace, trace.loops[static_cast<size_t>(range_loop)].extent)) {
+    range_loop = -1;  // how much there is to share out is found on the way
+  }
   if (range_loop >= 0) {
     step.range = trace.loops[static_cast<size_t>(range_loop)].extent;
     step.grain = grain_of(analysis, static_cast<uint16_t>(range_loop));
@@ -84,6 +89,11 @@ Expected<Lowered> lower(const OpTrace& trace, const Binding& binding, const Targ
   NRD_TRY(check_binding(trace, binding));
   Expected<Stored> stored = keep_in_scratch(trace, binding);
   if (!stored) return stored.error();
+  for (const ValueId length : stored->scratch) {
+    if (!is_known_ahead(stored->trace, length)) {
+      return refuse_binding(trace, "", "a scratch row whose length depends on data");
+    }
+  }
   // A scratch row belongs to one thread.
   Expected<Step> step =
       lower_step(stored->trace, stored->binding, target, {}, stored->scratch.empty());

@@ -4,6 +4,7 @@
 // An i64 value that differs from lane to lane is an index or a counter; it fits in 31 bits.
 #include <bit>
 
+#include "jit/lane_range.h"
 #include "jit/lowering.h"
 
 namespace nrd::jit {
@@ -14,7 +15,8 @@ Op bit_op(TraceOp op) {
   return op == TraceOp::kOr ? Op::kOr : Op::kXor;
 }
 
-bool is_power_of_two(uint64_t x) { return std::has_single_bit(x); }
+// Below this f32 holds every quotient of small numbers exactly enough to round down.
+constexpr int64_t kSmall = int64_t{1} << 20;
 
 }  // namespace
 
@@ -41,8 +43,10 @@ V Lowering::integer(const Value& v, int copy, V into) {
     case TraceOp::kDivFloor:
     case TraceOp::kModFloor: {
       const Value& by = trace_[v.args[1]];
-      if (by.op != TraceOp::kConst || !is_power_of_two(by.bits & 0xffffffff)) break;
       const auto divisor = static_cast<uint32_t>(by.bits);
+      const bool is_power = by.op == TraceOp::kConst && std::has_single_bit(divisor) &&
+                            divisor >> 31 == 0 && divisor == by.bits;
+      if (!is_power) return quotient_of_lanes(v, copy);
       if (v.op == TraceOp::kDivFloor) return b_.shift(Op::kSar, arg(0), std::countr_zero(divisor));
       return b_.op2(Op::kAnd, Lane::kI32, arg(0), b_.constant(Lane::kI32, divisor - 1), into);
     }
@@ -50,6 +54,42 @@ V Lowering::integer(const Value& v, int copy, V into) {
   }
   refuse("an integer in lanes is made by " + std::string(trace_op_word(v.op)));
   return zero;
+}
+
+// Along the counter one division serves a vector: lane l is step * l further than lane 0, and what
+// its remainder has left over is a small quotient. Others go lane by lane.
+V Lowering::quotient_of_lanes(const Value& v, int copy) {
+  const Lane lane = Lane::kI32;
+  std::optional<int64_t> step;
+  if (v.type == TraceType::kI64 && at_.loop >= 0 && !varies(v.args[1])) {
+    const auto loop = static_cast<size_t>(at_.loop);
+    const auto linear =
+        linear_in(poly_of(trace_, v.args[0]), trace_.loops[loop].iv, a_.varying[loop]);
+    if (linear) step = linear->coefficient.as_constant();
+  }
+  if (!step || *step <= 0 || *step * lanes_ >= kSmall) {
+    return b_.call_lanes(lane, helper_number(v.op, lane), vector(v.args[0], copy),
+                         vector(v.args[1], copy));
+  }
+  const Quotient q = scalar_divide(v.args[0], v.args[1], copy);
+  const V ahead =
+      *step == 1 ? iota_
+                 : b_.op2(Op::kMul, lane, iota_, b_.constant(lane, static_cast<uint32_t>(*step)));
+  // (r + ahead) / d is (r + ahead - d) / d + 1; where d is large that is -1 or 0, plus 1.
+  const G small = b_.gop(Op::kGMin, q.divisor, kSmall);
+  const G missing = b_.gop(Op::kGMax, b_.gop(Op::kGSub, q.remainder, q.divisor), -2 * kSmall);
+  const V over = b_.op2(Op::kMax, lane, b_.op2(Op::kAdd, lane, b_.splat_gpr(missing), ahead),
+                        b_.splat_gpr(b_.gop(Op::kGSub, b_.gconst(0), small)));
+  const V ratio = b_.op2(Op::kDiv, Lane::kF32, b_.op1(Op::kI32ToF32, Lane::kF32, over),
+                         b_.op1(Op::kI32ToF32, Lane::kF32, b_.splat_gpr(small)));
+  const V down = b_.op1(Op::kF32ToI32, lane, b_.op1(Op::kFloor, Lane::kF32, ratio));
+  const V more = b_.op2(Op::kAdd, lane, down, b_.constant(lane, 1));
+  if (v.op == TraceOp::kModFloor) {
+    const V whole = b_.op2(Op::kAdd, lane, b_.splat_gpr(q.remainder), ahead);
+    return b_.op2(Op::kSub, lane, whole, b_.op2(Op::kMul, lane, more, b_.splat_gpr(q.divisor)));
+  }
+  const V quotient = b_.op2(Op::kAdd, lane, b_.splat_gpr(q.quotient), more);
+  return q.sign.valid() ? b_.op2(Op::kMul, lane, quotient, b_.splat_gpr(q.sign)) : quotient;
 }
 
 V Lowering::shift(const Value& v, int copy) {
@@ -70,11 +110,11 @@ V Lowering::lanes_of_i64(const Value& v, ValueId id, int copy) {
   if (v.op == TraceOp::kIv) {
     return b_.op2(Op::kAdd, Lane::kI32, b_.splat_gpr(scalar(id, copy)), iota_);
   }
-  if (v.op == TraceOp::kToI64) return vector(v.args[0], copy);
-  if (v.op == TraceOp::kUToI64) {
-    refuse("an unsigned integer in lanes is widened");
-    return vector(v.args[0], copy);
+  if (!fits_in_lane(trace_, id)) {
+    refuse("64-bit arithmetic on data may need more than 31 bits");
+    return b_.constant(Lane::kI32, 0);
   }
+  if (v.op == TraceOp::kToI64 || v.op == TraceOp::kUToI64) return vector(v.args[0], copy);
   return integer(v, copy, {});
 }
 

@@ -2,6 +2,7 @@
 // src/jit/lower_index.cpp: i64 values in general-purpose registers, and addresses.
 #include <bit>
 
+#include "jit/lane_range.h"
 #include "jit/lowering.h"
 
 namespace nrd::jit {
@@ -9,14 +10,6 @@ namespace {
 
 bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 int log2_of(int64_t x) { return std::countr_zero(static_cast<uint64_t>(x)); }
-
-// Sizes and counters are not negative.
-bool is_never_negative(const Poly& poly) {
-  for (const PolyTerm& term : poly.terms()) {
-    if (term.coefficient < 0) return false;
-  }
-  return true;
-}
 
 Op scalar_op(TraceOp op) {
   switch (op) {
@@ -59,7 +52,7 @@ G Lowering::compute_scalar(ValueId id, int copy) {
       return b_.gop(scalar_op(v.op), scalar(v.args[0], copy), scalar(v.args[1], copy));
     case TraceOp::kNeg: return b_.gop(Op::kGSub, b_.gconst(0), scalar(v.args[0], copy));
     case TraceOp::kDivFloor:
-    case TraceOp::kModFloor: return scalar_divide(v, copy);
+    case TraceOp::kModFloor: return scalar_quotient(v, copy);
     case TraceOp::kShl:
     case TraceOp::kSar: {
       const auto by = poly_of(trace_, v.args[1]).as_constant();
@@ -88,24 +81,40 @@ G Lowering::compute_scalar(ValueId id, int copy) {
   return b_.gconst(0);
 }
 
-// kGDiv takes what is not negative. floor(a / b) of a negative a is ~(~a / b); `flip` is -1 there.
-G Lowering::scalar_divide(const Value& v, int copy) {
-  const auto by = poly_of(trace_, v.args[1]).as_constant();
-  const G a = scalar(v.args[0], copy);
-  const bool is_mod = v.op == TraceOp::kModFloor;
-  if (by && is_power_of_two(*by)) {
-    return is_mod ? b_.gop(Op::kGAnd, a, *by - 1) : b_.gop(Op::kGSar, a, log2_of(*by));
+// kGDiv takes what is not negative, by what is positive. floor(a / b) of a negative a is ~(~a / b);
+// `flip` is -1 there.
+Lowering::Quotient Lowering::scalar_divide(ValueId dividend, ValueId divisor, int copy) {
+  const G a = scalar(dividend, copy);
+  Quotient q{.divisor = scalar(divisor, copy)};
+  const auto by = poly_of(trace_, divisor).as_constant();
+  const bool is_positive = by && *by > 0;
+  if (!is_positive) {
+    // The magnitude, and 1 in the place of 0: code that is hoisted out of a loop divides even where
+    // the loop runs nothing.
+    const G b = q.divisor;
+    q.sign = b_.gop(Op::kGMax, b_.gop(Op::kGMin, b, 1), -1);
+    q.divisor = b_.gop(Op::kGMax, b_.gop(Op::kGMul, b, q.sign), 1);
   }
-  const G divisor = scalar(v.args[1], copy);
-  G quotient;
-  if (is_never_negative(poly_of(trace_, v.args[0]))) {
-    quotient = b_.gop(Op::kGDiv, a, divisor);
+  if (is_never_negative(trace_, dividend)) {
+    q.quotient = b_.gop(Op::kGDiv, a, q.divisor);
   } else {
     const G flip = b_.gop(Op::kGSar, a, 63);
-    quotient = flipped(b_.gop(Op::kGDiv, flipped(a, flip), divisor), flip);
+    q.quotient = flipped(b_.gop(Op::kGDiv, flipped(a, flip), q.divisor), flip);
   }
-  if (!is_mod) return quotient;
-  return b_.gop(Op::kGSub, a, b_.gop(Op::kGMul, quotient, divisor));
+  q.remainder = b_.gop(Op::kGSub, a, b_.gop(Op::kGMul, q.quotient, q.divisor));
+  return q;
+}
+
+G Lowering::scalar_quotient(const Value& v, int copy) {
+  const auto by = poly_of(trace_, v.args[1]).as_constant();
+  const bool is_mod = v.op == TraceOp::kModFloor;
+  if (by && is_power_of_two(*by)) {
+    const G a = scalar(v.args[0], copy);
+    return is_mod ? b_.gop(Op::kGAnd, a, *by - 1) : b_.gop(Op::kGSar, a, log2_of(*by));
+  }
+  const Quotient q = scalar_divide(v.args[0], v.args[1], copy);
+  if (is_mod) return q.remainder;
+  return q.sign.valid() ? b_.gop(Op::kGMul, q.quotient, q.sign) : q.quotient;
 }
 
 // ~x where flip is -1, x where it is 0.

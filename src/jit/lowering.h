@@ -135,6 +135,7 @@ class Lowering {
   V extremum(const Value& v, int copy, V into);
   V function(const Value& v, int copy);
   V integer(const Value& v, int copy, V into);
+  V quotient_of_lanes(const Value& v, int copy);
   V shift(const Value& v, int copy);
   V convert(const Value& v, int copy);
   V from_i64(ValueId id, int copy, Lane lane);
@@ -150,7 +151,13 @@ class Lowering {
   // lower_index.cpp: i64 values and addresses.
   G scalar(ValueId id, int copy = 0);  // of lane 0 where it varies
   G compute_scalar(ValueId id, int copy);
-  G scalar_divide(const Value& v, int copy);
+  struct Quotient {
+    G quotient, remainder;  // by the magnitude
+    G divisor;              // the magnitude, at least 1
+    G sign;                 // of the divisor, where it may be other than 1
+  };
+  Quotient scalar_divide(ValueId dividend, ValueId divisor, int copy);
+  G scalar_quotient(const Value& v, int copy);
   G flipped(G x, G flip);
   G scalar_of(const Poly& poly, int copy = 0);
   G product_of(const PolyTerm& term, int copy);

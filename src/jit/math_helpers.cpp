@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// src/jit/math_helpers.cpp: the functions of libm that generated code calls lane by lane.
+// src/jit/math_helpers.cpp: the functions, of libm and of integers, that generated code
+// calls lane by lane.
 #include <array>
 #include <cmath>
 
 #include "jit/math.h"
+#include "trace/scalar_ops.h"
 
 namespace nrd::jit {
 namespace {
@@ -24,7 +26,7 @@ void two_arguments(const void* a, const void* b, void* out, int64_t lanes) {
 
 struct Entry {
   TraceOp op;
-  Helper f32, f64;
+  Helper narrow, f64;  // of f32, or of i32
 };
 
 #define NRD_ONE(op, name) \
@@ -33,14 +35,31 @@ struct Entry {
   Entry { TraceOp::op, two_arguments<float, name##f>, two_arguments<double, name> }
 
 constexpr std::array kEntries = {
-    NRD_ONE(kExp, ::exp),     NRD_ONE(kExp2, ::exp2),   NRD_ONE(kExpm1, ::expm1),
-    NRD_ONE(kLog, ::log),     NRD_ONE(kLog2, ::log2),   NRD_ONE(kLog10, ::log10),
-    NRD_ONE(kLog1p, ::log1p), NRD_ONE(kTanh, ::tanh),   NRD_ONE(kErf, ::erf),
-    NRD_ONE(kSin, ::sin),     NRD_ONE(kCos, ::cos),     NRD_ONE(kTan, ::tan),
-    NRD_ONE(kAtan, ::atan),   NRD_ONE(kAsin, ::asin),   NRD_ONE(kAcos, ::acos),
-    NRD_ONE(kSinh, ::sinh),   NRD_ONE(kCosh, ::cosh),   NRD_ONE(kErfc, ::erfc),
-    NRD_ONE(kCbrt, ::cbrt),   NRD_TWO(kPow, ::pow),     NRD_TWO(kAtan2, ::atan2),
-    NRD_TWO(kFmod, ::fmod),   NRD_TWO(kHypot, ::hypot),
+    NRD_ONE(kExp, ::exp),
+    NRD_ONE(kExp2, ::exp2),
+    NRD_ONE(kExpm1, ::expm1),
+    NRD_ONE(kLog, ::log),
+    NRD_ONE(kLog2, ::log2),
+    NRD_ONE(kLog10, ::log10),
+    NRD_ONE(kLog1p, ::log1p),
+    NRD_ONE(kTanh, ::tanh),
+    NRD_ONE(kErf, ::erf),
+    NRD_ONE(kSin, ::sin),
+    NRD_ONE(kCos, ::cos),
+    NRD_ONE(kTan, ::tan),
+    NRD_ONE(kAtan, ::atan),
+    NRD_ONE(kAsin, ::asin),
+    NRD_ONE(kAcos, ::acos),
+    NRD_ONE(kSinh, ::sinh),
+    NRD_ONE(kCosh, ::cosh),
+    NRD_ONE(kErfc, ::erfc),
+    NRD_ONE(kCbrt, ::cbrt),
+    NRD_TWO(kPow, ::pow),
+    NRD_TWO(kAtan2, ::atan2),
+    NRD_TWO(kFmod, ::fmod),
+    NRD_TWO(kHypot, ::hypot),
+    Entry{TraceOp::kDivFloor, two_arguments<int32_t, scalar::div_floor<int32_t>>, nullptr},
+    Entry{TraceOp::kModFloor, two_arguments<int32_t, scalar::mod_floor<int32_t>>, nullptr},
 };
 
 #undef NRD_ONE
@@ -49,7 +68,7 @@ constexpr std::array kEntries = {
 constexpr std::array<Helper, 2 * kEntries.size()> make_table() {
   std::array<Helper, 2 * kEntries.size()> table{};
   for (size_t i = 0; i < kEntries.size(); i++) {
-    table[2 * i] = kEntries[i].f32;
+    table[2 * i] = kEntries[i].narrow;
     table[2 * i + 1] = kEntries[i].f64;
   }
   return table;

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "jit/lowering.h"
+#include "jit/size_value.h"
 #include "jit/steps_values.h"
 #include "jit/storage.h"
 
@@ -123,6 +124,7 @@ class StepMaker {
 
   Expected<void> check_carries(TopLoop& top, const Carries& carries, const Liveness& live) const {
     const TraceLoop& l = trace_.loops[top.loop];
+    if (!is_known_ahead(trace_, l.extent)) return refuse("a loop's length depends on data");
     bool has_inner = false;
     for (ValueId id : l.body) has_inner |= trace_[id].op == TraceOp::kLoop;
     for (size_t i = 0; i < l.carries.size(); i++) {

@@ -10,6 +10,7 @@
 #include "lift/graph_edit.h"
 #include "lift/simplify.h"
 #include "lift/ssa.h"
+#include "lift/tables.h"
 
 namespace nrd::lift {
 namespace {
@@ -109,6 +110,7 @@ Function build(const LiftRequest& request, const Image& image, FrontEnd& front_e
   const auto decoded = Clock::now();
   Function function =
       clean(translate(code, request, image, front_end, resolver, keep), image, keep);
+  if (keep == Keep::kEffects) resolve_tables(function, image);
   merge_blocks(function);
   find_loops(function);
   check_function(function, image);

@@ -122,6 +122,25 @@ double call_for_number(const void* function, CKind result, const Arguments& argu
   }
 }
 
+size_t pointers_of(const std::vector<CParam>& params) {
+  size_t count = 0;
+  for (const CParam& p : params)
+    count += p.kind == CKind::kStruct ? pointers_of(p.fields) : p.kind == CKind::kPointer;
+  return count;
+}
+
+void store_result(CKind kind, double result, void* to) {
+  if (kind == CKind::kDouble) {
+    std::memcpy(to, &result, sizeof result);
+  } else if (kind == CKind::kFloat) {
+    const auto narrow = static_cast<float>(result);
+    std::memcpy(to, &narrow, sizeof narrow);
+  } else {
+    const auto whole = static_cast<int32_t>(result);
+    std::memcpy(to, &whole, sizeof whole);
+  }
+}
+
 }  // namespace
 
 Expected<void> check_callable(const CSignature& signature) {
@@ -155,6 +174,8 @@ void call_function(const void* function, const CSignature& signature, void* cons
   if (signature.returns_void) return call_with<void>(function, arguments);
   const double value = call_for_number(function, signature.result, arguments);
   if (result) *result = value;
+  if (!is_map(signature))
+    store_result(signature.result, value, pointers[pointers_of(signature.params)]);
 }
 
 }  // namespace nrd::lift

@@ -18,6 +18,7 @@ class Emitter {
   // structure.cpp: statements
   void emit_params();
   void emit_map();
+  void emit_result();
   void emit_items(int region);
   void emit_load(int region, NodeId load);
   void emit_store(int region, const Node& store);

@@ -51,6 +51,9 @@ void collect_facts(const Function& f, Scev& scev, NodeId condition, bool truth,
     collect_facts(f, scev, n.args[0], truth, out);
     collect_facts(f, scev, n.args[1], truth, out);
   } else if (is_integer_compare(f, n)) {
+    // Data that is compared without sign says nothing of its number with a sign.
+    const bool is_bare = scev.may_be_negative(n.args[0]) || scev.may_be_negative(n.args[1]);
+    if (is_unsigned_order(n.predicate) && is_bare) return;
     const IntPoly a = scev.of(n.args[0]);
     out.push_back(fact_of(n.predicate, truth, a, scev.of(n.args[1])));
   }

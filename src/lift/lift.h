@@ -30,6 +30,8 @@ struct CSignature {
   bool returns_void = true;
   std::vector<CParam> params;
 };
+// A function of numbers alone that returns one: its operator applies it to each element.
+bool is_map(const CSignature& signature);
 Expected<CSignature> parse_signature(std::string_view text);
 std::string signature_text(const CSignature& signature);
 
@@ -45,9 +47,10 @@ struct LiftStats {
 };
 
 // The trace, or an error whose text says what was not understood and where. Parameters of the
-// trace are those of the signature in order, structs flattened into their fields; a function
-// that returns a value becomes a map over arrays: its float parameters turn into input pointers,
-// followed by an output pointer "out" and a size "n" (integer parameters are refused).
+// trace are those of the signature in order, structs flattened into their fields. A function of
+// numbers that returns one becomes a map over arrays: its parameters turn into input pointers,
+// followed by an output pointer "out" and a size "n". Of a function of pointers the returned value
+// is stored to an output pointer "out" behind its parameters, at out[0].
 // Never reads outside mapped code and read-only data; never runs the function.
 Expected<OpTrace> lift_function(const LiftRequest& request, LiftStats* stats = nullptr);
 

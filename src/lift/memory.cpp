@@ -5,6 +5,7 @@
 
 #include "lift/ifconvert.h"
 #include "lift/refine.h"
+#include "lift/simplify.h"
 
 namespace nrd::lift {
 namespace {
@@ -42,9 +43,11 @@ bool Refiner::find_pointer(const IntPoly& address, Place& out, const Node& acces
   const CParam& param = params_.list[out.param];
   const auto bytes = static_cast<int64_t>(byte_size(param.element));
   const Type type = access.kind == Kind::kStore ? function_[access.args[1]].type : access.type;
-  if (type_bits(type) != bytes * 8)
-    give_up("the access at " + place(access.address) + " has another size than the elements of " +
+  const int64_t parts = type_bits(type) / 8 / bytes;
+  if (parts * bytes * 8 != type_bits(type))
+    give_up("the access at " + place(access.address) + " is narrower than an element of " +
             param.name);
+  out.parts = static_cast<uint32_t>(parts);
   const auto index = (address - IntPoly::atom(pointer)).divided_by(bytes);
   if (!index)
     give_up("the access at " + place(access.address) + " is not at a whole element of " +
@@ -90,6 +93,7 @@ NodeId Refiner::load_from(const IntPoly& address, const Node& access, NodeId gua
   if (is_dead) return factory_.constant(access.type, 0);
   Place where;
   if (find_pointer(address, where, access)) {
+    if (where.parts > 1) return load_parts(where, access, guard);
     const NodeId element = load_element(where, guard, access.address);
     return factory_.low(element, access.type);
   }
@@ -101,6 +105,38 @@ NodeId Refiner::load_from(const IntPoly& address, const Node& access, NodeId gua
       load_from(pointer.yes, access, both(factory_, guard, pointer.condition), depth + 1);
   const NodeId no = load_from(pointer.no, access, both(factory_, guard, otherwise), depth + 1);
   return choice(pointer.condition, yes, no);
+}
+
+// Several elements in one word, the first in its lowest bits: both machines are little endian.
+NodeId Refiner::load_parts(const Place& where, const Node& access, NodeId guard) {
+  const Type whole = integer_of_bits(type_bits(access.type));
+  const Type part = integer_of_bits(type_bits(whole) / static_cast<int>(where.parts));
+  const IntPoly first = scev_.of(where.index);
+  NodeId word = kNoNode;
+  for (uint32_t i = 0; i < where.parts; i++) {
+    const Place one{where.param, scev_.node_of(first + IntPoly(i))};
+    const NodeId bits = factory_.low(load_element(one, guard, access.address), part);
+    const NodeId shifted =
+        factory_.pure(TraceOp::kShl, whole, factory_.convert(bits, whole),
+                      factory_.constant(whole, i * static_cast<uint64_t>(type_bits(part))));
+    word = word == kNoNode ? shifted : factory_.pure(TraceOp::kOr, whole, word, shifted);
+  }
+  return factory_.low(word, access.type);
+}
+
+void Refiner::store_parts(const Place& where, NodeId value, NodeId guard, uint64_t address) {
+  const Type whole = integer_of_bits(type_bits(function_[value].type));
+  const Type part = integer_of_bits(type_bits(whole) / static_cast<int>(where.parts));
+  const Type element = element_type(params_.list[where.param].element);
+  const NodeId word = factory_.low(value, whole);
+  const IntPoly first = scev_.of(where.index);
+  for (uint32_t i = 0; i < where.parts; i++) {
+    const NodeId shifted =
+        factory_.pure(TraceOp::kShr, whole, word,
+                      factory_.constant(whole, i * static_cast<uint64_t>(type_bits(part))));
+    const NodeId bits = factory_.low(factory_.convert(shifted, part), element);
+    store_element({where.param, scev_.node_of(first + IntPoly(i))}, bits, guard, address);
+  }
 }
 
 void Refiner::walk_store(NodeId store) {
@@ -115,6 +151,7 @@ void Refiner::store_to(const IntPoly& address, const Node& access, NodeId value,
                        int depth) {
   Place where;
   if (find_pointer(address, where, access)) {
+    if (where.parts > 1) return store_parts(where, value, guard, access.address);
     const Type type = element_type(params_.list[where.param].element);
     return store_element(where, factory_.low(value, type), guard, access.address);
   }

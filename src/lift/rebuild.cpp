@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/lift/rebuild.cpp: the nodes of a refined tree. See refine.h.
+#include <algorithm>
+
 #include "lift/ifconvert.h"
 #include "lift/refine.h"
 #include "lift/tidy.h"
@@ -104,10 +106,7 @@ NodeId Refiner::finish(const Node& node) {
     case Kind::kUDiv:
     case Kind::kSDiv:
     case Kind::kURem:
-    case Kind::kSRem: {
-      const NodeId made = factory_.add(n);
-      return is_index_type(n.type) ? factory_.convert(scev_.node_of(scev_.of(made)), n.type) : made;
-    }
+    case Kind::kSRem: return quotient(n);
     case Kind::kTrunc: {
       // Half of a stack slot that was written in parts on one of several paths.
       const Node whole = function_[n.args[0]];
@@ -122,6 +121,7 @@ NodeId Refiner::finish(const Node& node) {
     default: return factory_.add(n);
   }
   if (n.op == TraceOp::kSelect) return choice(n.args[0], n.args[1], n.args[2]);
+  if (is_sign_of_positive(n)) return factory_.constant(n.type, 0);
   const bool leaves_integers =
       n.op == TraceOp::kToF32 || n.op == TraceOp::kToF64 || n.op == TraceOp::kCmp;
   if (leaves_integers)
@@ -134,6 +134,52 @@ NodeId Refiner::finish(const Node& node) {
   const Facts::Verdict verdict = facts_.decide(made);
   if (verdict == Facts::Verdict::kUnknown) return made;
   return factory_.constant(Type::kBool, verdict == Facts::Verdict::kTrue);
+}
+
+// x >> 31, by which division by a power of two corrects its rounding.
+bool Refiner::is_sign_of_positive(const Node& n) {
+  if ((n.op != TraceOp::kShr && n.op != TraceOp::kSar) || !is_index_type(n.type)) return false;
+  const Node& by = function_[n.args[1]];
+  const bool takes_sign =
+      by.kind == Kind::kConst && by.bits == static_cast<uint64_t>(type_bits(n.type) - 1);
+  return takes_sign && facts_.proves_nonnegative(scev_.of(n.args[0]));
+}
+
+// C rounds towards zero, a trace down: what is negative is divided by its magnitude.
+NodeId Refiner::quotient(const Node& n) {
+  const NodeId made = factory_.add(n);
+  if (function_[made].kind != n.kind || !is_index_type(n.type)) return made;
+  const bool is_signed = n.kind == Kind::kSDiv || n.kind == Kind::kSRem;
+  const bool is_quotient = n.kind == Kind::kUDiv || n.kind == Kind::kSDiv;
+  const bool is_data = scev_.is_data(n.args[0]) || scev_.is_data(n.args[1]);
+  if (!is_data && (!is_signed || is_count(scev_.of(n.args[0]))))
+    return factory_.convert(scev_.node_of(scev_.of(made)), n.type);
+  if (!is_signed && n.type == Type::kI64 && is_data && scev_.may_be_negative(n.args[0]))
+    give_up("the division at " + place(n.address) + " is of 64 bits without a sign");
+  const NodeId a = factory_.convert(n.args[0], Type::kI64, is_signed);
+  const NodeId b = factory_.convert(n.args[1], Type::kI64, is_signed);
+  const auto divided = [&](NodeId x) {
+    return canonical(factory_.pure(TraceOp::kDivFloor, Type::kI64, x, b));
+  };
+  NodeId whole = divided(a);
+  if (is_signed && !facts_.proves_nonnegative(scev_.of(a))) {
+    const NodeId zero = factory_.constant(Type::kI64, 0);
+    const NodeId up = factory_.pure(TraceOp::kSub, Type::kI64, zero,
+                                    divided(factory_.pure(TraceOp::kSub, Type::kI64, zero, a)));
+    whole = choice(factory_.compare(Predicate::kLt, a, zero), up, whole);
+  }
+  if (!is_quotient)
+    whole = factory_.pure(TraceOp::kSub, Type::kI64, a,
+                          factory_.pure(TraceOp::kMul, Type::kI64, whole, b));
+  return factory_.convert(whole, n.type);
+}
+
+// What counts something is not negative: sums of sizes and counters, and what the loops' bounds
+// say.
+bool Refiner::is_count(const IntPoly& poly) {
+  const bool has_minus = std::any_of(poly.terms().begin(), poly.terms().end(),
+                                     [](const PolyTerm& term) { return term.coefficient < 0; });
+  return !has_minus || facts_.proves_nonnegative(poly);
 }
 
 NodeId Refiner::choice(NodeId condition, NodeId a, NodeId b) {

@@ -45,6 +45,9 @@ class Refiner {
   NodeId last_value(const Node& leaf);
   NodeId from_poly(const IntPoly& poly, Type type);
   NodeId finish(const Node& node);
+  NodeId quotient(const Node& division);
+  bool is_count(const IntPoly& poly);
+  bool is_sign_of_positive(const Node& shift);
   NodeId canonical(NodeId node);  // an i64 in the one form of its polynomial
   NodeId choice(NodeId condition, NodeId a, NodeId b);
 
@@ -60,6 +63,7 @@ class Refiner {
   struct Place {
     uint32_t param = 0;
     NodeId index = kNoNode;
+    uint32_t parts = 1;  // elements that the access spans
   };
   struct PointerChoice {
     NodeId condition;
@@ -70,6 +74,8 @@ class Refiner {
   void walk_load(NodeId load);
   NodeId load_global(const Node& access);
   void walk_store(NodeId store);
+  NodeId load_parts(const Place& place, const Node& access, NodeId guard);
+  void store_parts(const Place& place, NodeId value, NodeId guard, uint64_t address);
   NodeId load_from(const IntPoly& address, const Node& access, NodeId guard, int depth);
   void store_to(const IntPoly& address, const Node& access, NodeId value, NodeId guard, int depth);
   NodeId load_element(const Place& place, NodeId guard, uint64_t address);

@@ -2,6 +2,7 @@
 // src/lift/scev.cpp: polynomials of nodes. See scev.h; quotients are in scev_divide.cpp.
 #include "lift/scev.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "lift/facts.h"
@@ -12,17 +13,9 @@ namespace {
 
 bool is_index_type(Type t) { return t == Type::kI32 || t == Type::kI64; }
 
-// Whether shifting right may be taken for dividing: what comes from memory may be negative, or
-// no number at all.
-bool is_loaded(const Function& f, const IntPoly& poly) {
-  for (const PolyTerm& term : poly.terms())
-    for (NodeId atom : term.atoms) {
-      if (atom == kNoNode) break;
-      const Node& n = f[atom];
-      if (n.kind == Kind::kLoad || (n.kind == Kind::kSext && f[n.args[0]].kind == Kind::kLoad))
-        return true;
-    }
-  return false;
+bool has_no_minus(const IntPoly& poly) {
+  return std::none_of(poly.terms().begin(), poly.terms().end(),
+                      [](const PolyTerm& term) { return term.coefficient < 0; });
 }
 
 }  // namespace
@@ -52,24 +45,45 @@ IntPoly Scev::compute(NodeId id) {
     case Kind::kPure: return of_pure(id, n);
     case Kind::kTrunc:
     case Kind::kZext:
-    case Kind::kSext: {
-      const Type from = function_[n.args[0]].type;
-      if (!is_index_type(from) || !is_index_type(n.type)) return atom(id);
-      const IntPoly inner = of(n.args[0]);
-      // Widening something that is an atom only because it was widened: stop here.
-      if (n.type == Type::kI64 && inner.single_atom() == id) return IntPoly::atom(id);
-      return inner;
-    }
+    case Kind::kSext: return of_width(id, n);
     case Kind::kUDiv:
-    case Kind::kSDiv: return divide_floor(of(n.args[0]), of(n.args[1]));
+    case Kind::kSDiv:
     case Kind::kURem:
-    case Kind::kSRem: return modulo_floor(of(n.args[0]), of(n.args[1]));
+    case Kind::kSRem: return of_quotient(id, n);
     default: return atom(id);
   }
 }
 
+// Data keeps its number only where no bit is lost.
+IntPoly Scev::of_width(NodeId id, const Node& n) {
+  const Type from = function_[n.args[0]].type;
+  if (!is_index_type(from) || !is_index_type(n.type)) return atom(id);
+  const IntPoly inner = of(n.args[0]);
+  // Widening something that is an atom only because it was widened: stop here.
+  if (n.type == Type::kI64 && inner.single_atom() == id) return IntPoly::atom(id);
+  if (is_data(n.args[0])) {
+    const Range range = range_of(inner);
+    if (n.kind == Kind::kZext ? range.low < 0 : !range.fits(n.type)) return atom(id);
+  }
+  return inner;
+}
+
+// C rounds quotients towards zero, which is down where nothing is negative.
+IntPoly Scev::of_quotient(NodeId id, const Node& n) {
+  for (const size_t i : {0, 1})
+    if (may_be_negative(n.args[i])) return atom(id);
+  const IntPoly a = of(n.args[0]), b = of(n.args[1]);
+  const bool is_quotient = n.kind == Kind::kUDiv || n.kind == Kind::kSDiv;
+  return is_quotient ? divide_floor(a, b) : modulo_floor(a, b);
+}
+
 IntPoly Scev::of_pure(NodeId id, const Node& n) {
   if (!is_index_type(n.type)) return atom(id);
+  const IntPoly poly = without_wrapping(id, n);
+  return holds(poly, n.type, is_data(id)) ? poly : atom(id);
+}
+
+IntPoly Scev::without_wrapping(NodeId id, const Node& n) {
   const auto arg = [&](int i) { return of(n.args[static_cast<size_t>(i)]); };
   const bool by_constant = n.args[1] != kNoNode && function_[n.args[1]].kind == Kind::kConst;
   const uint64_t count = by_constant ? function_[n.args[1]].bits : 0;
@@ -81,14 +95,7 @@ IntPoly Scev::of_pure(NodeId id, const Node& n) {
     case TraceOp::kShl:
       return by_constant && count < 62 ? arg(0) * IntPoly(int64_t{1} << count) : atom(id);
     case TraceOp::kShr:
-    case TraceOp::kSar: {
-      if (!by_constant || count > 62) return atom(id);
-      const IntPoly whole = arg(0);
-      if (is_loaded(function_, whole)) return atom(id);
-      // The sign, as division by a power of two corrects its rounding with it.
-      if (static_cast<int>(count) == type_bits(n.type) - 1) return IntPoly(0);
-      return divide_floor(whole, IntPoly(int64_t{1} << count));
-    }
+    case TraceOp::kSar: return by_constant && count <= 62 ? of_shift_right(id, n) : atom(id);
     case TraceOp::kAnd: return of_and(id, n);
     case TraceOp::kOr: return of_or(id, n);
     case TraceOp::kXor:
@@ -102,6 +109,17 @@ IntPoly Scev::of_pure(NodeId id, const Node& n) {
   }
 }
 
+IntPoly Scev::of_shift_right(NodeId id, const Node& n) {
+  const uint64_t count = function_[n.args[1]].bits;
+  const IntPoly whole = of(n.args[0]);
+  if (may_be_negative(n.args[0])) {
+    if (n.op == TraceOp::kShr) return atom(id);
+  } else if (static_cast<int>(count) == type_bits(n.type) - 1 && has_no_minus(whole)) {
+    return IntPoly(0);  // the sign, as division by a power of two corrects its rounding with it
+  }
+  return divide_floor(whole, IntPoly(int64_t{1} << count));
+}
+
 // Masks of low bits are remainders, masks without them round down.
 IntPoly Scev::of_and(NodeId id, const Node& n) {
   const Node mask = function_[n.args[1]];
@@ -110,14 +128,20 @@ IntPoly Scev::of_and(NodeId id, const Node& n) {
   const IntPoly whole = of(n.args[0]);
   const bool keeps_low_bits = bits != 0 && bits >> 62 == 0 && (bits & (bits + 1)) == 0;
   if (keeps_low_bits) return modulo_floor(whole, IntPoly(static_cast<int64_t>(bits + 1)));
-  // The sign bit of what is not negative may be left out of the mask.
+  // Bits that are never set may be left out of the mask, the sign first of all.
   const uint64_t lowest = bits & (0 - bits);
   const uint64_t above = bits + lowest;
   const bool clears_low_bits = bits != 0 && lowest >> 62 == 0 &&
-                               (above == 0 || above == uint64_t{1} << (type_bits(mask.type) - 1));
-  if (!clears_low_bits || is_loaded(function_, whole)) return atom(id);
+                               (above == 0 || (std::has_single_bit(above) && is_below(id, above)));
+  if (!clears_low_bits || may_be_negative(n.args[0])) return atom(id);
   const IntPoly unit(static_cast<int64_t>(lowest));
   return divide_floor(whole, unit) * unit;
+}
+
+// Whether what the node masks is less than a power of two: sizes and counters are less than 2^24.
+bool Scev::is_below(NodeId id, uint64_t end) {
+  const NodeId masked = function_[id].args[0];
+  return is_data(masked) ? range_of(of(masked)).high < Wide{end} : end >= uint64_t{1} << 24;
 }
 
 // 2 * i | 1 is 2 * i + 1.

@@ -21,6 +21,7 @@ IntPoly Scev::divide_floor(const IntPoly& a, const IntPoly& b) {
     return *exact;
   if (!b.is_constant() || b.constant() <= 0) return composite(TraceOp::kDivFloor, a, b);
   if (const IntPoly plain = without_remainders(a, b); plain != a) return divide_floor(plain, b);
+  if (const IntPoly plain = without_reciprocal(a, b); !plain.is_too_large()) return plain;
   const int64_t divisor = b.constant();
   // Whole multiples come out; what stays has a constant from 0 to divisor - 1.
   IntPoly whole, rest;
@@ -56,6 +57,21 @@ IntPoly Scev::divide_floor(const IntPoly& a, const IntPoly& b) {
                                   IntPoly(divisor * by.constant()));
   }
   return whole + composite(TraceOp::kDivFloor, rest + IntPoly(left), b);
+}
+
+// Compilers multiply by a reciprocal: x * m >> s is x / d where m * d exceeds 2^s by no more than
+// 2^(s - 31), for every x of 31 bits. Too large where it is no such product.
+IntPoly Scev::without_reciprocal(const IntPoly& a, const IntPoly& b) {
+  const IntPoly none = IntPoly::too_large();
+  const int64_t power = b.constant();
+  if (power < int64_t{1} << 32 || (power & (power - 1)) != 0) return none;
+  const int64_t factor = a.content();
+  if (factor < 1 << 24 || factor >= power) return none;
+  const auto whole = a.divided_by(factor);
+  const int64_t divisor = power / factor + 1;
+  const Wide excess = Wide{factor} * divisor - power;
+  if (!whole || divisor < 3 || excess > power >> 31) return none;
+  return divide_floor(*whole, IntPoly(divisor));
 }
 
 // n - n % d is d * (n / d).

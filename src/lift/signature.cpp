@@ -286,6 +286,14 @@ std::string param_text(const CParam& param) {
 
 Expected<CSignature> parse_signature(std::string_view text) { return Parser(text).parse(); }
 
+bool is_map(const CSignature& signature) {
+  const auto is_number = [](const CParam& p) {
+    return p.kind == CKind::kFloat || p.kind == CKind::kDouble;
+  };
+  return !signature.returns_void &&
+         std::all_of(signature.params.begin(), signature.params.end(), is_number);
+}
+
 std::string signature_text(const CSignature& signature) {
   std::string params;
   for (const CParam& param : signature.params)

@@ -2,6 +2,8 @@
 // src/lift/structure.cpp: statements of a trace. See structure.h.
 #include "lift/structure.h"
 
+#include <algorithm>
+
 #include "lift/emitter.h"
 #include "trace/op_info.h"
 
@@ -52,8 +54,10 @@ OpTrace Emitter::run() {
   if (request_.signature.returns_void) {
     emit_params();
     emit_items(0);
-  } else {
+  } else if (is_map(request_.signature)) {
     emit_map();
+  } else {
+    emit_result();
   }
   return std::move(trace_);
 }
@@ -65,16 +69,17 @@ void Emitter::emit_params() {
 
 // out[i] = f(a[i], b[i], ...)
 void Emitter::emit_map() {
+  const CKind kind = request_.signature.result;
+  if (kind != CKind::kFloat && kind != CKind::kDouble)
+    give_up("it turns numbers into an integer: only float and double can be returned for each");
   for (const CParam& param : params_.list) {
-    if (param.kind != CKind::kFloat && param.kind != CKind::kDouble)
-      give_up("it returns a value and takes more than numbers");
     CParam array = param;
     array.kind = CKind::kPointer;
     array.element = param.kind == CKind::kDouble ? DType::kF64 : DType::kF32;
     trace_.params.push_back(trace_param(array, trace_.params.size(), false));
   }
   const auto out = static_cast<uint16_t>(trace_.params.size());
-  const bool is_double = request_.signature.result == CKind::kDouble;
+  const bool is_double = kind == CKind::kDouble;
   trace_.params.push_back(
       {.dtype = is_double ? DType::kF64 : DType::kF32, .written = true, .name = "out"});
   trace_.params.push_back({.kind = TraceParamKind::kSize, .name = "n"});
@@ -90,6 +95,35 @@ void Emitter::emit_map() {
   store.args[1] = emit(result);
   append(0, store);
   trace_.body.push_back(new_value({.op = TraceOp::kLoop, .index = loop}));
+}
+
+// out[0] = f(x, y, n)
+void Emitter::emit_result() {
+  const bool has_pointers = std::any_of(params_.list.begin(), params_.list.end(),
+                                        [](const CParam& p) { return p.kind == CKind::kPointer; });
+  if (!has_pointers) give_up("it returns a value and takes integers, but no pointer");
+  emit_params();
+  const auto out = static_cast<uint16_t>(trace_.params.size());
+  const CKind kind = request_.signature.result;
+  TraceParam result{.written = true, .name = "out"};
+  Type type = Type::kF32;
+  if (kind == CKind::kDouble) {
+    result.dtype = DType::kF64;
+    type = Type::kF64;
+  } else if (kind == CKind::kInt32) {
+    result.dtype = DType::kI32;
+    type = Type::kI32;
+  } else if (kind != CKind::kFloat) {
+    give_up("it returns an integer that no dtype holds: float, double and int32_t can be returned");
+  }
+  for (const TraceParam& p : trace_.params)
+    if (p.name == result.name) result.name = "result";
+  trace_.params.push_back(result);
+  emit_items(0);
+  TraceValue store{.op = TraceOp::kStore, .index = out};
+  store.args[0] = index_constant(0);
+  store.args[1] = emit(factory_.low(tree_.result, type));
+  append(0, store);
 }
 
 std::vector<ValueId>& Emitter::body(int region) {

@@ -49,7 +49,7 @@ Copies::Copies(const Sample& sample, size_t input, size_t output) : Copies(sampl
   pointers[output] = pointers[input];
 }
 
-// A function that returns a value is called once an element; the trace is its map over arrays.
+// A function of numbers is called once an element; the trace is its map over arrays.
 // `each` gets the arguments and gives the bits of the result.
 template <class Each>
 void Trial::for_each_element(const Sample& sample, Copies& copies, const Each& each) {
@@ -71,7 +71,7 @@ void Trial::call(const Sample& sample, Copies& copies) {
     call_function(request_.function, request_.signature, copies.pointers.data(), whole.data(),
                   numbers, result);
   };
-  if (request_.signature.returns_void) return run(sample.numbers.data(), nullptr);
+  if (!is_map(request_.signature)) return run(sample.numbers.data(), nullptr);
   const bool f64 = request_.signature.result == CKind::kDouble;
   for_each_element(sample, copies, [&](const double* numbers) -> uint64_t {
     double result = 0;
@@ -98,6 +98,12 @@ FunctionRun Trial::follow_once(const CallWords& call, const Copies& copies, cons
   return machine_.run(words, memory, most_steps);
 }
 
+// What a function of pointers returns is the last output.
+void Trial::store_result(uint64_t result, Copies& copies) const {
+  const size_t bytes = request_.signature.result == CKind::kDouble ? 8 : 4;
+  std::memcpy(copies.pointers.back(), &result, bytes);  // little endian
+}
+
 FunctionRun Trial::follow(const Sample& sample, Copies& copies, int64_t most_steps) {
   std::vector<void*> pointers;
   for (size_t i = 0; i < copies.pointers.size(); i++) {
@@ -109,8 +115,11 @@ FunctionRun Trial::follow(const Sample& sample, Copies& copies, int64_t most_ste
   const auto words = [&](const double* numbers) {
     return call_words(request_.signature, pointers.data(), whole.data(), numbers);
   };
-  if (request_.signature.returns_void)
-    return follow_once(words(sample.numbers.data()), copies, sample, most_steps);
+  if (!is_map(request_.signature)) {
+    const FunctionRun once = follow_once(words(sample.numbers.data()), copies, sample, most_steps);
+    if (!request_.signature.returns_void) store_result(once.result, copies);
+    return once;
+  }
   FunctionRun all;
   for_each_element(sample, copies, [&](const double* numbers) {
     if (all.fault != Fault::kNone) return all.result;

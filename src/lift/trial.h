@@ -42,6 +42,7 @@ class Trial {
  private:
   FunctionRun follow_once(const CallWords& call, const Copies& copies, const Sample& sample,
                           int64_t most_steps);
+  void store_result(uint64_t result, Copies& copies) const;
   template <class Each>
   void for_each_element(const Sample& sample, Copies& copies, const Each& each);
 

@@ -32,17 +32,17 @@ T wrap_neg(T a) {
   return wrap_sub(T{0}, a);
 }
 
-// Division by zero is only met where the result is not used: a guard's other side.
+// As trace.h says, for every divisor: 0 is met where the result is not used, on a guard's other side.
 template <class T>
 T div_floor(T a, T b) {
   if (b == 0) return 0;
   if (b == -1) return wrap_neg(a);
   const T quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+  return a % b >= 0 ? quotient : b > 0 ? quotient - 1 : quotient + 1;
 }
 template <class T>
 T mod_floor(T a, T b) {
-  return wrap_sub(a, wrap_mul(div_floor(a, b), b));
+  return b == 0 ? 0 : wrap_sub(a, wrap_mul(div_floor(a, b), b));
 }
 
 template <class T>

@@ -95,9 +95,10 @@ enum class TraceOp : uint8_t {
   kHypot,
   kRoundTo,  // f32: a rounded to the dtype numbered args[1] (i32), as nrd_round_to_f32 does
 
-  // i32, i64.
+  // i32, i64. The remainder is at least 0 and less than the divisor's magnitude, so a positive
+  // divisor rounds down; by 0 both are 0.
   kDivFloor,
-  kModFloor,  // by a positive divisor
+  kModFloor,
   kMin,
   kMax,  // signed
   kAnd,

@@ -50,6 +50,30 @@ TEST(RegisterOp, Reduction) {
   }
 }
 
+TEST(RegisterOp, WhatAFunctionReturnsIsAnOutput) {
+  const nereid::Registered r = nereid::register_op("t_dot", &user_dot);
+  EXPECT_TRUE(r.proved) << r.reason;
+  EXPECT_EQ(r.op_class, "reduction");
+  EXPECT_EQ(r.signature, "x[n] y[n] -> out[] ; core n");
+  const std::vector<float> x = ramp(5 * 100), y = ramp(100);
+  std::vector<float> out(5);
+  const TensorView rows(x, {5, 100}), row(y), dots(out, {5});
+  nereid::Call("t_dot").operand("x", rows).operand("y", row).operand("out", dots).run();
+  for (size_t i = 0; i < 5; i++)
+    EXPECT_NEAR(out[i], user_dot(&x[i * 100], y.data(), 100), 1e-2) << i;
+}
+
+TEST(RegisterOp, AReturnedIndexIsAnOutput) {
+  const nereid::Registered r =
+      nereid::register_op("t_largest", &user_largest, "x[n] -> out[] ; core n");
+  EXPECT_TRUE(r.lifted) << r.reason;
+  const std::vector<float> x = ramp(3 * 50);
+  std::vector<int32_t> out(3, -1);
+  const TensorView rows(x, {3, 50}), places(out, {3});
+  nereid::Call("t_largest").operand("x", rows).operand("out", places).run();
+  for (size_t i = 0; i < 3; i++) EXPECT_EQ(out[i], user_largest(&x[i * 50], 50)) << i;
+}
+
 TEST(RegisterOp, NormWithANumber) {
   const nereid::Registered r = nereid::register_op("t_norm", &user_norm);
   EXPECT_TRUE(r.proved) << r.reason;

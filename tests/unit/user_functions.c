@@ -127,3 +127,20 @@ void user_window(const float* x, float* out, size_t n, size_t m) {
     out[i] = sum;
   }
 }
+
+float user_dot(const float* x, const float* y, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+int32_t user_largest(const float* x, int32_t n) {
+  int32_t at = 0;
+  float best = x[0];
+  for (int32_t i = 1; i < n; i++)
+    if (x[i] > best) {
+      best = x[i];
+      at = i;
+    }
+  return at;
+}

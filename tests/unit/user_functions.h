@@ -32,6 +32,10 @@ void user_where_positive(const float* x, float* out, size_t n);
 void user_times(const float* x, float* out, size_t n, int32_t m);
 void user_window(const float* x, float* out, size_t n, size_t m); /* sums of m neighbours */
 
+/* what they return is an output */
+float user_dot(const float* x, const float* y, size_t n);
+int32_t user_largest(const float* x, int32_t n); /* where it is; n is at least 1 */
+
 /* not understood: ends early on data */
 void user_until(const float* x, float* out, size_t n);
 void user_until_wide(const double* x, double* out, size_t n);

@@ -43,7 +43,7 @@ UNBOUNDED = "cannot be bounded"
 
 def build(compiler, level, variant, source, folder):
     library = folder / f"{compiler}{level}{variant}.so"
-    sources = [source / "corpus.cpp"]
+    sources = [source / "corpus.cpp", source / "usual.cpp"]
     if variant == "nopie":
         sources.append(source / "in_program.cpp")
     flags = VARIANTS[variant] + ["-std=c++17", level, *sources, "-o", library]
