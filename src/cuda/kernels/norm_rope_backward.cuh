@@ -176,15 +176,15 @@ __global__ void __maxnreg__((kBackwardRegisters<T, kTurn, kItems>))
   using Rows = BackwardRows<T, kTurn, kItems>;
   float* shared = shared_memory<float>();
   Rows work(p, slots, shared);
+  // Behind dw: two places for the sums of a row, which take turns, as a barrier lies between two
+  // uses of one.
   float* const exchanges = shared + Rows::kDwFloats * blockDim.x;
-  float* exchange = exchanges;
+  uint32_t place_of_sums = 0;
   for (uint32_t row = blockIdx.x; row < p.steps.rows; row += gridDim.x) {
     const RowPlace place = RowPlace::of(p.steps.inner, row);
     work.load(place);
-    work.finish(work.reduce(exchange), place);
-    // The other half next time: a barrier lies between two uses of one.
-    exchange =
-        exchange == shared_memory<float>() ? exchange + 2 * blockDim.x : shared_memory<float>();
+    work.finish(work.reduce(exchanges + place_of_sums), place);
+    place_of_sums ^= 2 * blockDim.x;
   }
   work.store_parts(p.parts + int64_t{blockIdx.x} * p.cols);
 }
