@@ -94,6 +94,7 @@ cuda::Fp8GemmArgs Problem::args(int i) const {
     args.a_scale_row = blocks(mode_.k), args.a_scale_k = 1;
     args.b_scale_column = 1, args.b_scale_k = blocks(mode_.n);
   } else {
+    args.one_scale = mode_.one_scale;
     args.a_scale_row = args.b_scale_column = mode_.one_scale ? 0 : 1;
   }
   return args;

@@ -49,7 +49,7 @@ struct Implementation {
   // `constants`: device pointers of operands marked constant, null elsewhere.
   Expected<std::unique_ptr<Operation>> (*prepare)(const Desc& desc, const Target& target,
                                                   std::span<void* const> constants) = nullptr;
-  // How many threads share a row, how many parts K has: what the bits depend on (DESIGN 9).
+  // How many threads share a row, how many parts K has: what the bits depend on.
   std::string (*numerics)(const Desc& desc, const Target& target) = nullptr;  // may be null
 };
 

@@ -120,7 +120,54 @@ TEST_P(Fp8Gemm, RowsDoNotChangeBitsWhereAsked) {
   EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin()));
 }
 
-// ---- how good the results are (SPEC 5 and 8) ----
+// A product of scales may lie beyond f32 where what is scaled does not: sums of 0 stay 0, and small
+// scales of one side undo large ones of the other.
+TEST_P(Fp8Gemm, ScalesDoNotLeaveTheRangeOfF32) {
+  for (const char* scales : kScales)
+    for (int64_t m : {3, 70})
+      for (const char* bias : {"", "f32"}) {
+        const int64_t n = 40, k = 160;
+        OpCase c = gemm_case(m, n, k, {.scales = scales, .bias = bias});
+        const auto fill = [&](const char* name, int64_t count, double value) {
+          c.values[name].assign(static_cast<size_t>(count),
+                                static_cast<double>(static_cast<float>(value)));
+        };
+        const bool is_block = scales == std::string("block"),
+                   is_one = scales == std::string("tensor");
+        const int64_t of_a = is_one     ? 1
+                             : is_block ? 2 * m
+                                        : m,
+                      of_b = is_one     ? 1
+                             : is_block ? 2
+                                        : n;
+        fill("a", m * k, 0), fill("b", k * n, 1);
+        fill("a_scale", of_a, 1e30), fill("b_scale", of_b, 1e30);
+        if (*bias) fill("bias", n, 0.5);
+        Expected<OpRun> run = run_op(target(), c);
+        ASSERT_TRUE(run) << run.error().message();
+        for (double x : output_values(*run, "c")) ASSERT_EQ(x, *bias ? 0.5 : 0) << c.text();
+        fill("a", m * k, 1);
+        fill("a_scale", of_a, 1e30), fill("b_scale", of_b, 1e-31);
+        run = run_op(target(), c);
+        ASSERT_TRUE(run) << run.error().message();
+        for (double x : output_values(*run, "c"))
+          ASSERT_NEAR(x, 16 + (*bias ? 0.5 : 0), 1e-4) << c.text();
+      }
+}
+
+// Codes that lie as the kernels read them take no workspace, wherever they begin.
+TEST_P(Fp8Gemm, ReservesNoCopiesThatNoCallNeeds) {
+  for (size_t misalignment : {0, 2}) {
+    OpCase c = gemm_case(70, 96, 256, {});
+    c.batch_invariant = true;  // nor parts of sums
+    c.layouts["a"].misalignment = c.layouts["b"].misalignment = misalignment;
+    const Expected<OpRun> run = run_op(target(), c);
+    ASSERT_TRUE(run) << run.error().message();
+    EXPECT_EQ(run->workspace_bytes, 0u);
+  }
+}
+
+// ---- how good the results are ----
 
 using Matrix = std::vector<double>;
 

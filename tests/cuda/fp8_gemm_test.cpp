@@ -274,6 +274,40 @@ TEST_P(Fp8Gemm, SaysWhatItCannotRead) {
   EXPECT_NE(message({.a_row = 16, .b_row = 24}).find("fp8_gemm: b"), std::string::npos);
 }
 
+// Every member of a configuration that comes from outside is judged before anything is laid out.
+TEST_P(Fp8Gemm, SaysWhatIsWrongWithAConfiguration) {
+  auto message = [&](const Fp8GemmConfig& config, bool whole_k = false) {
+    Fp8GemmArgs args{.m = 16, .n = 16, .k = 16, .a_row = 16, .b_row = 16};
+    args.config = &config;
+    args.whole_k = whole_k;
+    EXPECT_EQ(fp8_gemm_workspace_bytes(args), 0u);
+    EXPECT_FALSE(fp8_gemm_numerics(args).empty());
+    EXPECT_FALSE(fp8_gemm_note(args).empty());
+    const auto done = launch_fp8_gemm(*target().target.kernels->fp8_gemm, args, nullptr, nullptr);
+    return done ? std::string() : done.error().message();
+  };
+  const Fp8GemmConfig right = choose_fp8_gemm({.m = 16, .n = 16, .k = 16});
+  auto expect = [&](const char* member, auto change, bool whole_k = false) {
+    Fp8GemmConfig config = right;
+    change(config);
+    const std::string text = message(config, whole_k);
+    EXPECT_NE(text.find(std::string("config.") + member), std::string::npos) << text;
+  };
+  for (int kernel : {-1, 1000}) expect("kernel", [&](auto& c) { c.kernel = kernel; });
+  for (int raster : {-1, 0, 33, 1 << 30}) expect("raster", [&](auto& c) { c.raster = raster; });
+  for (int rounds : {-1, 3, 1 << 30}) expect("cut_rounds", [&](auto& c) { c.cut_rounds = rounds; });
+  expect(
+      "cut_rounds", [](auto& c) { c.cut_rounds = 1; }, true);
+  for (int share : {-1, 3})
+    expect("share", [&](auto& c) { c.share = static_cast<Fp8Share>(share); });
+  for (int i = 0; i < static_cast<int>(fp8_kernels().size()); i++) {
+    const Fp8Kernel& k = fp8_kernels()[static_cast<size_t>(i)];
+    if (k.sums != Fp8Sums::kPrecise) expect("kernel", [&](auto& c) { c.kernel = i; });
+    if (k.sums == Fp8Sums::kPrecise && !may_cut_k(k))
+      expect("cut_rounds", [&](auto& c) { c.kernel = i, c.cut_rounds = 1; });
+  }
+}
+
 // Products that many configurations compute, by what tells them apart.
 class SharedProducts {
  public:

@@ -94,6 +94,7 @@ struct Host {
 void set_scale_steps(const Fp8Product& p, Fp8GemmArgs& args) {
   args.scales = p.scales;
   if (p.scales == Fp8Scales::kVector) {
+    args.one_scale = p.one_scale;
     args.a_scale_row = args.b_scale_column = p.one_scale ? 0 : 1;
     return;
   }

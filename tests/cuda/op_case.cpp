@@ -154,7 +154,7 @@ Expected<OpRun> run_op(const TestTarget& target, const OpCase& c) {
       return failure(c, "workspace: " + std::string(guards.message()));
     results[round] = std::move(*outputs);
   }
-  OpRun run{*contiguous, {}, std::string((*chosen)->name), (*operation)->note()};
+  OpRun run{*contiguous, {}, std::string((*chosen)->name), (*operation)->note(), workspace.bytes()};
   run.outputs.unwritten = first_unwritten(own->desc, results[0], results[1]);
   for (size_t o = 0; run.outputs.unwritten.empty() && o < results[0].size(); o++) {
     if (results[0][o].data != results[1][o].data) return failure(c, "two runs differ in bits");

@@ -51,6 +51,7 @@ struct OpRun {
   Case c;  // contiguous; `values` are not in its reference
   RunOutputs outputs;
   std::string implementation, note;
+  size_t workspace_bytes = 0;
 };
 
 // Runs twice on differently poisoned outputs and workspaces. An error if nothing accepts, if the

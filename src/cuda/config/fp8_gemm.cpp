@@ -2,6 +2,8 @@
 // src/cuda/config/fp8_gemm.cpp: a model of a launch, and the search for its shortest time.
 #include "cuda/config/fp8_gemm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cuda/config/fp8_gemm_kernels.h"
@@ -89,6 +91,9 @@ double readers(const Fp8Kernel& kernel, const Fp8GemmGrid& grid, const Fp8GemmSh
   return grid.clusters * tiles / std::max(1, grid.span_rows * grid.span_cols);
 }
 
+// Rows of spans that are walked together, and rounds that are cut, at most.
+constexpr int kMostRaster = 32, kMostCutRounds = 2;
+
 // The height of a band of spans whose operands, for one round, take the least of L2.
 int choose_raster(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   const Fp8Kernel& kernel = kFp8Kernels[config.kernel];
@@ -97,7 +102,7 @@ int choose_raster(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
   const int width = kernel.cols * (config.share == Fp8Share::kRows ? 2 : 1);
   int best = 1;
   int64_t least = INT64_MAX;
-  for (int raster = 1; raster <= std::min(grid.span_rows, 32); raster++) {
+  for (int raster = 1; raster <= std::min(grid.span_rows, kMostRaster); raster++) {
     const int64_t edge = raster * height + ceil_div(grid.clusters, raster) * width;
     if (edge < least) best = raster, least = edge;
   }
@@ -123,7 +128,8 @@ void for_each_config(const Fp8GemmShape& shape, Visit visit) {
       visit(config);
       if (!may_cut_k(kernel) || shape.whole_k) continue;
       const int rounds = lay_out(config, shape).whole_rounds;
-      for (config.cut_rounds = 1; config.cut_rounds <= std::min(2, rounds); config.cut_rounds++)
+      for (config.cut_rounds = 1; config.cut_rounds <= std::min(kMostCutRounds, rounds);
+           config.cut_rounds++)
         visit(config);
     }
   }
@@ -141,6 +147,36 @@ bool can_run(const Fp8Kernel& kernel, const Fp8GemmShape& shape) {
 bool can_share(const Fp8Kernel& kernel, Fp8Share share) {
   if (share == Fp8Share::kNothing) return true;
   return (share == Fp8Share::kRows ? kernel.rows : kernel.cols) % 16 == 0;
+}
+
+Expected<void> check_fp8_gemm_config(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {
+  const auto refuse = [](const char* member, int64_t got, std::string allowed) {
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .op = "fp8_gemm",
+                       .argument = std::string("config.") + member,
+                       .got = fmt::format("{}", got),
+                       .allowed = std::move(allowed),
+                       .hint = "take one of all_fp8_gemm_configs()"});
+  };
+  if (config.kernel < 0 || config.kernel >= kFp8KernelCount)
+    return refuse("kernel", config.kernel, fmt::format("0 to {}", kFp8KernelCount - 1));
+  const Fp8Kernel& kernel = kFp8Kernels[config.kernel];
+  if (!can_run(kernel, shape))
+    return refuse("kernel", config.kernel, "a kernel with the sums that the product asks for");
+  const auto share = static_cast<int>(config.share);
+  if (share < 0 || share > static_cast<int>(Fp8Share::kCols))
+    return refuse("share", share, "nothing, rows or columns (0 to 2)");
+  if (!can_share(kernel, config.share))
+    return refuse("share", share, "what the kernel's tile can be halved along");
+  if (config.raster < 1 || config.raster > kMostRaster)
+    return refuse("raster", config.raster, fmt::format("1 to {}", kMostRaster));
+  const bool may_cut = may_cut_k(kernel) && !shape.whole_k;
+  if (config.cut_rounds < 0 || config.cut_rounds > (may_cut ? kMostCutRounds : 0))
+    return refuse("cut_rounds", config.cut_rounds,
+                  may_cut         ? fmt::format("0 to {}", kMostCutRounds)
+                  : shape.whole_k ? "0, as no sum may be cut"
+                                  : "0, as the kernel has no room for the parts of others");
+  return {};
 }
 
 Fp8GemmGrid lay_out(const Fp8GemmConfig& config, const Fp8GemmShape& shape) {

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
+
 namespace nrd::cuda {
 
 // How the partial sums of the tensor cores become f32 sums. kFast: at the end. kPrecise: every 128
@@ -81,10 +83,16 @@ std::span<const Fp8Kernel> fp8_kernels();
 bool can_run(const Fp8Kernel& kernel, const Fp8GemmShape& shape);
 // Halves of a shared operand are whole groups of eight rows.
 bool can_share(const Fp8Kernel& kernel, Fp8Share share);
+// An error that names the first member that the shape or the kernels do not allow. What
+// choose_fp8_gemm() and all_fp8_gemm_configs() give is right; the rest of this header takes nothing
+// else.
+Expected<void> check_fp8_gemm_config(const Fp8GemmConfig& config, const Fp8GemmShape& shape);
 Fp8GemmGrid lay_out(const Fp8GemmConfig& config, const Fp8GemmShape& shape);
 // The model behind the choice: the time of a launch in cycles.
 double estimate_cycles(const Fp8GemmConfig& config, const Fp8GemmShape& shape);
-// A pure function of the shape: the configuration with the shortest estimate.
+// A pure function of the shape, to which the number of multiprocessors belongs: the configuration
+// with the shortest estimate. Where it cuts k, the cuts and with them the bits follow that number;
+// with whole_k none is cut.
 Fp8GemmConfig choose_fp8_gemm(const Fp8GemmShape& shape);
 // All that can run the shape, raster and overlap as chosen: what a benchmark walks through.
 std::vector<Fp8GemmConfig> all_fp8_gemm_configs(const Fp8GemmShape& shape);

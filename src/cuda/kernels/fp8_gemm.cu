@@ -3,6 +3,7 @@
 #include "cuda/config/fp8_gemm_kernels.h"
 #include "cuda/launch/fp8_gemm.h"
 #include "cuda/launch/fp8_gemm_params.h"
+#include "cuda/launch/memory.h"
 #include "cuda/launch/tables.h"
 #include "cuda/ptx/tma.cuh"
 
@@ -33,9 +34,19 @@ cudaError_t start(const Fp8GemmLaunch& call, Stream stream) {
 namespace nrd::cuda {
 
 #ifdef NRD_CUDA_EMULATED
-NRD_CUDA_TABLE(Fp8GemmKernels, fp8_gemm_kernels) = {emulator::encode_matrix_map, emulated::start};
+NRD_CUDA_TABLE(Fp8GemmKernels, fp8_gemm_kernels) = {
+    .encode = emulator::encode_matrix_map,
+    .launch = emulated::start,
+    .allocate = emulator::allocate_in_stream,
+    .release = emulator::release_in_stream,
+};
 #else
-NRD_CUDA_TABLE(Fp8GemmKernels, fp8_gemm_kernels) = {encode_matrix_map, NRD_CUDA_TARGET::start};
+NRD_CUDA_TABLE(Fp8GemmKernels, fp8_gemm_kernels) = {
+    .encode = encode_matrix_map,
+    .launch = NRD_CUDA_TARGET::start,
+    .allocate = allocate_in_stream,
+    .release = release_in_stream,
+};
 #endif
 
 }  // namespace nrd::cuda

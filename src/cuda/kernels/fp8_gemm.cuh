@@ -152,7 +152,9 @@ __global__ void __launch_bounds__(kThreads<kRows>, 1)
     if constexpr (T::kConsumers > 1) registers_request<kRegisterSplit<T>.consumer>();
     consume<T>(params, shared, group - 1);
   }
-  // No block may end while the other still sends to it or counts on its barriers.
+  // No block may end while the other still sends to it or counts on its barriers. The barrier wants
+  // whole warps, and some lanes come from work that one of them did.
+  __syncwarp();
   if (params.cluster > 1) cluster_sync();
 }
 

@@ -97,8 +97,15 @@ __device__ __forceinline__ float load_as_f32(const void* values, int64_t i, Fp8O
   return type == Fp8Out::kF16 ? widen_bits<f16>(bits) : widen_bits<bf16>(bits);
 }
 
+// Whether a product of scales is exact enough to stand for both: neither 0 nor below the normal
+// numbers, nor beyond the largest.
+__device__ __forceinline__ bool is_normal(float x) {
+  return fabsf(x) >= 1.17549435e-38f && fabsf(x) <= 3.40282347e38f;
+}
+
 // One warp: the scales of a tile's rows and columns and the biases, for each work. Outside the
-// product they are 0.
+// product they are 0. One scale for all of a and one for all of b are multiplied here where they
+// have a product: then that is a's, and b's is 1.
 template <class T>
 __device__ __forceinline__ void produce_vectors(const Fp8GemmParams& params, Shared<T> shared,
                                                 int rank, int lane) {
@@ -106,6 +113,12 @@ __device__ __forceinline__ void produce_vectors(const Fp8GemmParams& params, Sha
   Schedule schedule(params, rank);
   Ring<1> turn;
   Work work;
+  float product = 0.0f;
+  if (!T::kBlockScales && params.one_scale) product = *params.row_scale * *params.col_scale;
+  const bool has_product = is_normal(product);
+  auto scale_of = [&](bool is_a, const float* scale) {
+    return has_product ? (is_a ? product : 1.0f) : *scale;
+  };
   while (schedule.next(work)) {
     const int row = work.row_tile * T::kRows, col = work.col_tile * T::kCols;
     mbarrier_wait(shared.vectors_empty(), turn.parity ^ 1, "vectors", 0);
@@ -113,11 +126,15 @@ __device__ __forceinline__ void produce_vectors(const Fp8GemmParams& params, Sha
 #pragma unroll 1
       for (int i = lane; i < T::kRows; i += 32)
         shared.row_scale()[i] =
-            row + i < params.rows ? params.row_scale[(row + i) * params.row_scale_step] : 0.0f;
+            row + i < params.rows
+                ? scale_of(!T::kSwapped, params.row_scale + (row + i) * params.row_scale_step)
+                : 0.0f;
 #pragma unroll 1
       for (int i = lane; i < T::kCols; i += 32)
         *shared.col_scale(i) =
-            col + i < params.cols ? params.col_scale[(col + i) * params.col_scale_step] : 0.0f;
+            col + i < params.cols
+                ? scale_of(T::kSwapped, params.col_scale + (col + i) * params.col_scale_step)
+                : 0.0f;
     }
     const int first = T::kSwapped ? row : col, end = T::kSwapped ? params.rows : params.cols;
 #pragma unroll 1
@@ -132,8 +149,17 @@ __device__ __forceinline__ void produce_vectors(const Fp8GemmParams& params, Sha
   }
 }
 
-// Two warps: for each block of k the factor of every row of the tile, a's scale times b's, or of
-// every column where the kernel is swapped. Four blocks are fetched at once, where they lie side by
+// a's scale of a block times b's. Beyond the largest f32 it is that one: sums of 0 stay 0, and
+// others, which are 2^-18 at least, come out at 2^110 or more.
+__device__ __forceinline__ float block_factor(float a, float b) {
+  constexpr float kLargest = 3.40282347e38f;
+  const float product = a * b;
+  const bool overflows = fabsf(product) > kLargest && fabsf(a) <= kLargest && fabsf(b) <= kLargest;
+  return overflows ? copysignf(kLargest, product) : product;
+}
+
+// Two warps: for each block of k the factor of every row of the tile, or of every column where the
+// kernel is swapped. Four blocks are fetched at once, where they lie side by
 // side by one load: rows of few scales each would otherwise cost a sector a scale. They are on
 // their way while the ring is still full.
 template <class T>
@@ -159,7 +185,7 @@ class FactorProducer {
 #pragma unroll
             for (int b = 0; b < T::kColBlocks; b++)
               shared_.factors(ring.slot)[b * T::kFactors + place(i)] =
-                  pick(own_[i], kb) * pick(common_[b], kb);
+                  block_factor(pick(own_[i], kb), pick(common_[b], kb));
         __syncwarp();
         if (thread_ % 32 == 0) mbarrier_arrive(shared_.full(ring.slot));
         ring.next();

@@ -36,8 +36,12 @@ class Results {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const float add = T::kSwapped ? (i < 2 ? row_bias.x : row_bias.y) : (i % 2 ? bias.y : bias.x);
-      const float scale = (i < 2 ? row_scale.x : row_scale.y) * (i % 2 ? col_scale.y : col_scale.x);
-      out[i] = T::kBlockScales ? sums[i] + add : fmaf(sums[i], scale, add);
+      const float of_row = i < 2 ? row_scale.x : row_scale.y;
+      const float of_col = i % 2 ? col_scale.y : col_scale.x;
+      // Two factors and not their product, which may leave the range of f32 where the result does
+      // not. That of a comes first, also where the kernel is swapped: the bits are the same.
+      const float scaled = sums[i] * (T::kSwapped ? of_col : of_row);
+      out[i] = T::kBlockScales ? sums[i] + add : fmaf(scaled, T::kSwapped ? of_row : of_col, add);
     }
   }
 
@@ -50,8 +54,9 @@ class Results {
   template <int kGroups>
   __device__ __forceinline__ void round_groups(const float* sums, int first, float2 scale,
                                                uint32_t* pairs) const {
-    if (T::kPairsTerms && params_.one_factor) {
-      const float factor = *consumer_.shared.row_scale() * *consumer_.shared.col_scale(0);
+    // One factor for all, where the two have a product (produce_vectors): the same bits as below.
+    if (T::kPairsTerms && params_.one_factor && *consumer_.shared.col_scale(0) == 1.0f) {
+      const float factor = *consumer_.shared.row_scale();
       const float* from = sums + 4 * first;
 #pragma unroll
       for (int i = 0; i < 2 * kGroups; i++)

@@ -30,7 +30,8 @@ struct Fp8GemmArgs {
   int64_t a_row = 0;
   const void* b = nullptr;
   int64_t b_row = 0;
-  // No kernel in front on the stream writes b: its first tiles are fetched before that has ended.
+  // b was there before anything that may still run on the device: its first tiles are fetched
+  // before the kernel in front on the stream has ended.
   bool b_constant = false;
   // f32, f16 or bf16; columns contiguous, rows c_row elements apart. Where the address or the rows
   // are no multiple of 16 bytes threads store instead of TMA: slower, the same bits.
@@ -45,6 +46,9 @@ struct Fp8GemmArgs {
   int64_t a_scale_row = 0, a_scale_k = 0;
   const float* b_scale = nullptr;
   int64_t b_scale_column = 0, b_scale_k = 0;
+  // kVector: one scale for all of a and one for all of b, whatever m and n are. Their product,
+  // where it is a normal number, is one factor for all sums; other scales are two.
+  bool one_scale = false;
   const void* bias = nullptr;  // may be absent
   DType bias_dtype = DType::kF32;
   int64_t bias_step = 1;  // elements from column to column
@@ -61,6 +65,9 @@ struct Fp8GemmLaunch;
 struct Fp8GemmKernels {
   Expected<TensorMap> (*encode)(const MatrixMapSpec& spec);
   cudaError_t (*launch)(const Fp8GemmLaunch& launch, Stream stream);
+  // Memory in the order of a stream (launch/memory.h).
+  Expected<void*> (*allocate)(size_t bytes, Stream stream);
+  void (*release)(void* pointer, Stream stream);
 };
 
 Fp8GemmConfig fp8_gemm_config(const Fp8GemmArgs& args);

@@ -8,51 +8,14 @@
 
 #include <limits>
 
-#include "cuda/launch/error.h"
-#include "cuda/launch/fp8_gemm_place.h"
-#include "cuda/launch/fp8_gemm_portable.h"
+#include "cuda/launch/fp8_gemm_engine.h"
 #include "cuda/launch/fp8_gemm_sides.h"
 #include "cuda/launch/memory.h"
-#include "cuda/launch/tables.h"
 
 namespace nrd::cuda {
 namespace {
 
 constexpr size_t kAlignment = 256;
-
-// The kernels of a target under one roof: wgmma where it has them.
-class Engine {
- public:
-  explicit Engine(const Target& target)
-      : wgmma_(target.kernels->fp8_gemm),
-        portable_(target.kernels->portable_gemm),
-        place_(target.kernels->place) {}
-
-  bool exists() const { return (wgmma_ || portable_) && place_; }
-  // TMA reads rows at multiples of 16 bytes; the portable kernels read them anywhere.
-  bool aligned_rows() const { return wgmma_ != nullptr; }
-  size_t workspace_bytes(const Fp8GemmArgs& args) const {
-    return wgmma_ ? fp8_gemm_workspace_bytes(args) : portable_gemm_workspace_bytes(args);
-  }
-  Expected<void> launch(const Fp8GemmArgs& args, void* workspace, Stream stream) const {
-    if (wgmma_) return launch_fp8_gemm(*wgmma_, args, workspace, stream);
-    return check("fp8_gemm", launch_portable_gemm(*portable_, args, workspace, stream));
-  }
-  Expected<void> place(const PlaceArgs& args, Stream stream) const {
-    return check("fp8_gemm_place", place_->place(args, stream));
-  }
-  std::string numerics(const Fp8GemmArgs& args) const {
-    return wgmma_ ? fp8_gemm_numerics(args) : portable_gemm_numerics(args);
-  }
-  std::string note(const Fp8GemmArgs& args) const {
-    return wgmma_ ? fp8_gemm_note(args) : portable_gemm_note(args);
-  }
-
- private:
-  const Fp8GemmKernels* wgmma_;
-  const PortableGemmKernels* portable_;
-  const PlaceKernels* place_;
-};
 
 // Everything that does not depend on pointers.
 Fp8GemmArgs shape_args(const Fp8GemmProblem& p, const Target& target) {
@@ -63,6 +26,7 @@ Fp8GemmArgs shape_args(const Fp8GemmProblem& p, const Target& target) {
   args.c_dtype = p.c.dtype;
   args.c_row = p.m > 1 ? p.c.outer : p.n;
   args.scales = p.grain == Fp8Grain::kBlock ? Fp8Scales::kBlock : Fp8Scales::kVector;
+  args.one_scale = p.grain == Fp8Grain::kTensor;
   args.bias_dtype = p.bias.dtype;
   args.bias_step = p.bias.inner;
   args.fast = p.fast;
@@ -108,9 +72,14 @@ class Fp8GemmOperation final : public Operation {
     if (scatters_) args_.c_row = p_.n;
   }
 
-  // b does not change: what it needs is done now, into memory of our own.
+  // b does not change from now on: what it needs is done, into memory of our own. Whoever made it
+  // may still be at work in some stream, and is waited for; while a stream is recorded that is
+  // impossible, and b is one like any other.
   Expected<void> keep_b(const void* data) {
-    b_constant_ = true;
+    const Expected<bool> is_there = wait_for_device();
+    if (!is_there) return is_there.error();
+    if (!*is_there) return {};
+    constant_b_ = data;
     for (int64_t step : p_.b.leading)
       if (step != 0) return {};
     const SidePlan plan = suits(data) ? b_ : plan_move(b_);
@@ -130,8 +99,8 @@ class Fp8GemmOperation final : public Operation {
     if (empty() || p_.k == 0) return;
     config_ = fp8_gemm_config(args_);
     args_.config = &config_;  // looked for once
-    workspace_.a = workspace_.reserve(moved(a_).bytes);
-    workspace_.b = workspace_.reserve(kept() ? 0 : moved(b_).bytes);
+    workspace_.a = workspace_.reserve(a_.bytes);
+    workspace_.b = workspace_.reserve(kept() ? 0 : b_.bytes);
     if (scatters_)
       workspace_.c = workspace_.reserve(static_cast<size_t>(p_.m * p_.n) * byte_size(p_.c.dtype));
     workspace_.product = workspace_.reserve(engine_.workspace_bytes(args_));
@@ -141,7 +110,7 @@ class Fp8GemmOperation final : public Operation {
 
   Expected<void> launch(void* const* pointers, void* workspace, Stream stream) const override {
     if (empty()) return {};
-    Run run{pointers, static_cast<char*>(workspace), stream};
+    Run run{engine_, pointers, static_cast<char*>(workspace), stream};
     for (int64_t product = 0; product < p_.products(); product++)
       NRD_TRY(p_.k == 0 ? place_bias(run, product) : multiply(run, product));
     return {};
@@ -163,13 +132,22 @@ class Fp8GemmOperation final : public Operation {
 
  private:
   struct Run {
+    const Fp8GemmEngine& engine;
     void* const* pointers;
     char* workspace;
     Stream stream;
+    // Copies of sides at odd addresses, which are known only now: the workspace has no room for
+    // them, since hardly a call needs them.
+    void *moved_a = nullptr, *moved_b = nullptr;
     // The sides of the product before, and what they were made of.
     Side a, b;
     const void* a_data = nullptr;
     const void* b_data = nullptr;
+
+    ~Run() {
+      engine.release(moved_a, stream);
+      engine.release(moved_b, stream);
+    }
   };
 
   bool empty() const { return p_.m == 0 || p_.n == 0 || p_.products() == 0; }
@@ -177,16 +155,25 @@ class Fp8GemmOperation final : public Operation {
   bool suits(const void* codes) const {
     return !engine_.aligned_rows() || reinterpret_cast<uintptr_t>(codes) % 16 == 0;
   }
-  // An address is known only when it is used: what may be misaligned then has its place.
-  SidePlan moved(const SidePlan& plan) const {
-    return engine_.aligned_rows() ? plan_move(plan) : plan;
+
+  // In the workspace or, where only the address calls for a copy, in memory that `moved` has.
+  Expected<Side> place_side(const Run& run, const SidePlan& plan, const void* data, size_t offset,
+                            void*& moved) const {
+    if (suits(data) || plan.work != SidePlan::Work::kNone)
+      return make_side(p_, plan, data, run.workspace + offset, target_, run.stream);
+    const SidePlan copy = plan_move(plan);
+    if (moved == nullptr) {
+      const Expected<void*> memory = engine_.allocate(copy.bytes, run.stream);
+      if (!memory) return memory.error();
+      moved = *memory;
+    }
+    return make_side(p_, copy, data, moved, target_, run.stream);
   }
 
   Expected<void> make_sides(Run& run, int64_t product) const {
     const void* a = element<const void>(run.pointers, p_, p_.a, product);
     if (a != run.a_data) {
-      Expected<Side> side = make_side(p_, suits(a) ? a_ : plan_move(a_), a,
-                                      run.workspace + workspace_.a, target_, run.stream);
+      Expected<Side> side = place_side(run, a_, a, workspace_.a, run.moved_a);
       if (!side) return side.error();
       run.a = *side;
       run.a_data = a;
@@ -197,8 +184,7 @@ class Fp8GemmOperation final : public Operation {
     }
     const void* b = element<const void>(run.pointers, p_, p_.b, product);
     if (b != run.b_data) {
-      Expected<Side> side = make_side(p_, suits(b) ? b_ : plan_move(b_), b,
-                                      run.workspace + workspace_.b, target_, run.stream);
+      Expected<Side> side = place_side(run, b_, b, workspace_.b, run.moved_b);
       if (!side) return side.error();
       run.b = *side;
       run.b_data = b;
@@ -217,7 +203,8 @@ class Fp8GemmOperation final : public Operation {
     args.a_scale_row = run.a.scale_row;
     args.a_scale_k = run.a.scale_k;
     args.b = run.b.codes;
-    args.b_constant = b_constant_ && (kept() || run.b.codes == run.b_data);
+    const bool is_known = constant_b_ && constant_b_ == run.pointers[p_.b.index];
+    args.b_constant = kept() || (is_known && run.b.codes == run.b_data);
     args.b_row = run.b.code_row;
     args.b_scale = b_scale ? b_scale : run.b.scale;
     args.b_scale_column = run.b.scale_row;
@@ -252,11 +239,11 @@ class Fp8GemmOperation final : public Operation {
 
   Fp8GemmProblem p_;
   Target target_;
-  Engine engine_;
+  Fp8GemmEngine engine_;
   Fp8GemmArgs args_;
   SidePlan a_, b_;
   bool scatters_;
-  bool b_constant_ = false;
+  const void* constant_b_ = nullptr;  // that was there when this was prepared
   Fp8GemmConfig config_;
   WorkspacePlan workspace_;
   DeviceMemory kept_memory_;
@@ -275,7 +262,7 @@ Expected<void> accepts(const Desc& desc, const Target& target) {
                        .allowed = std::move(allowed),
                        .hint = std::move(hint)});
   };
-  if (!Engine(target).exists())
+  if (!Fp8GemmEngine(target).exists())
     return refuse(ErrorCode::kUnsupported, "kernels", "a build without them", "", "");
   for (const char* name : {"a", "b"}) {
     const int index = desc.signature().find_operand(name);
@@ -304,7 +291,7 @@ Expected<std::unique_ptr<Operation>> prepare(const Desc& desc, const Target& tar
 }
 
 std::string numerics(const Desc& desc, const Target& target) {
-  return Engine(target).numerics(shape_args(read_fp8_gemm(desc), target));
+  return Fp8GemmEngine(target).numerics(shape_args(read_fp8_gemm(desc), target));
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ struct Fp8GemmParams {
   const void* bias = nullptr;
   int64_t bias_step = 0;
   Fp8Out bias_type = Fp8Out::kF32;
-  int32_t one_factor = 0;  // one scale for all of a, one for all of b, no bias
+  int32_t one_scale = 0;   // for all of a, and one for all of b
+  int32_t one_factor = 0;  // that, and no bias
 
   int32_t rows = 0, cols = 0, k_blocks = 0;
   int32_t stage_bytes = 0;   // that the copies of a block of k bring

@@ -70,14 +70,7 @@ Expected<void> check(const Fp8GemmArgs& args, const Fp8GemmConfig& config) {
   NRD_TRY(check_codes("a", args.a, args.a_row));
   NRD_TRY(check_codes("b", args.b, args.b_row));
   if (args.k < 1) return bad_argument("k", fmt::format("{}", args.k), "at least 1");
-  const auto kernels = static_cast<int>(fp8_kernels().size());
-  if (config.kernel < 0 || config.kernel >= kernels ||
-      !can_run(fp8_kernels()[static_cast<size_t>(config.kernel)], shape_of(args)) ||
-      !can_share(fp8_kernels()[static_cast<size_t>(config.kernel)], config.share) ||
-      config.raster < 1)
-    return bad_argument("config", fmt::format("kernel {}", config.kernel),
-                        "one of all_fp8_gemm_configs()");
-  return {};
+  return check_fp8_gemm_config(config, shape_of(args));
 }
 
 // Rows of a tile that one copy brings. What lies outside the product is slow to fetch: where a tile
@@ -154,7 +147,8 @@ void set_sides(const Fp8GemmArgs& args, const Fp8Kernel& kernel, Fp8GemmParams& 
   params.bias = args.bias;
   params.bias_step = args.bias_step;
   params.bias_type = out_type(args.bias_dtype);
-  params.one_factor = !args.bias && args.a_scale_row == 0 && args.b_scale_column == 0;
+  params.one_scale = args.one_scale;
+  params.one_factor = args.one_scale && !args.bias;
 }
 
 void set_output(const Fp8GemmArgs& args, Fp8GemmParams& params) {
@@ -204,6 +198,7 @@ Fp8GemmConfig fp8_gemm_config(const Fp8GemmArgs& args) {
 size_t fp8_gemm_workspace_bytes(const Fp8GemmArgs& args) {
   if (args.m == 0 || args.n == 0) return 0;
   const Fp8GemmConfig config = fp8_gemm_config(args);
+  if (!check_fp8_gemm_config(config, shape_of(args))) return 0;  // the launch says why not
   const Fp8GemmGrid grid = lay_out(config, shape_of(args));
   if (grid.cut_spans == 0) return 0;
   const Fp8Kernel& kernel = fp8_kernels()[static_cast<size_t>(config.kernel)];
@@ -226,6 +221,8 @@ Expected<void> launch_fp8_gemm(const Fp8GemmKernels& kernels, const Fp8GemmArgs&
 
 std::string fp8_gemm_numerics(const Fp8GemmArgs& args) {
   const Fp8GemmConfig config = fp8_gemm_config(args);
+  if (const auto valid = check_fp8_gemm_config(config, shape_of(args)); !valid)
+    return valid.error().message();
   const bool is_fast = fp8_kernels()[static_cast<size_t>(config.kernel)].sums == Fp8Sums::kFast;
   const Fp8GemmGrid grid = lay_out(config, shape_of(args));
   std::string text = is_fast ? "fast" : "promoted every 128";
@@ -237,6 +234,8 @@ std::string fp8_gemm_numerics(const Fp8GemmArgs& args) {
 
 std::string fp8_gemm_note(const Fp8GemmArgs& args) {
   const Fp8GemmConfig config = fp8_gemm_config(args);
+  if (const auto valid = check_fp8_gemm_config(config, shape_of(args)); !valid)
+    return valid.error().message();
   const Fp8Kernel& kernel = fp8_kernels()[static_cast<size_t>(config.kernel)];
   std::string text = fmt::format("wgmma, {}x{} tiles{}, {} stages", kernel.rows, kernel.cols,
                                  kernel.swapped ? " of the transposed" : "", kernel.stages);

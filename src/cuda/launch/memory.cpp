@@ -98,6 +98,18 @@ void release_device(void* pointer, int device) noexcept {
   cudaGetLastError();
 }
 
+Expected<void*> allocate_in_stream(size_t bytes, Stream stream) {
+  void* pointer = nullptr;
+  NRD_CUDA_TRY(cudaMallocAsync(&pointer, bytes, stream));
+  return pointer;
+}
+
+void release_in_stream(void* pointer, Stream stream) noexcept {
+  if (pointer == nullptr) return;
+  cudaFreeAsync(pointer, stream);
+  cudaGetLastError();  // of a context that is gone
+}
+
 Expected<DeviceMemory> DeviceMemory::allocate(size_t bytes, int device) {
   Expected<void*> pointer = allocate_device(bytes, device);
   if (!pointer) return pointer.error();
@@ -146,6 +158,17 @@ Expected<void> copy_on_device(void* to, const void* from, size_t bytes, Stream s
 Expected<void> fill_bytes(void* device_pointer, int byte, size_t bytes, Stream stream) {
   if (bytes == 0) return {};
   return check("cudaMemsetAsync", cudaMemsetAsync(device_pointer, byte, bytes, stream));
+}
+
+Expected<bool> wait_for_device() {
+  const AllocatesWhileRecording allowed;
+  const cudaError_t code = cudaDeviceSynchronize();
+  if (code == cudaErrorStreamCaptureUnsupported) {
+    cudaGetLastError();  // not the next call's
+    return false;
+  }
+  if (code != cudaSuccess) return cuda_error("cudaDeviceSynchronize", code);
+  return true;
 }
 
 Expected<void> wait_for(Stream stream) {

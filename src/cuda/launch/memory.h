@@ -68,6 +68,11 @@ class DeviceMemory {
 Expected<void*> allocate_device(size_t bytes, int device);
 void release_device(void* pointer, int device) noexcept;
 
+// Memory from the moment that the stream comes to it until release_in_stream() comes there: for
+// what few calls need. Can be recorded.
+Expected<void*> allocate_in_stream(size_t bytes, Stream stream);
+void release_in_stream(void* pointer, Stream stream) noexcept;
+
 // A stream of its own, not ordered against the default stream.
 class OwnStream {
  public:
@@ -95,6 +100,10 @@ Expected<void> copy_to_host(void* host, const void* device_pointer, size_t bytes
 // These two only enqueue.
 Expected<void> copy_on_device(void* to, const void* from, size_t bytes, Stream stream = nullptr);
 Expected<void> fill_bytes(void* device_pointer, int byte, size_t bytes, Stream stream = nullptr);
+
+// Waits for all that the current device was given before, whatever the stream. False where a
+// stream is being recorded: nothing can be waited for then.
+Expected<bool> wait_for_device();
 
 // Waits for the stream; the error is that of any kernel in it ("an illegal memory access ...").
 Expected<void> wait_for(Stream stream);

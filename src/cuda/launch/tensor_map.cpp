@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "cuda/launch/error.h"
@@ -50,17 +51,23 @@ CUtensorMapSwizzle swizzle_of(Swizzle swizzle) {
 }  // namespace
 
 Expected<TensorMap> encode_matrix_map(const MatrixMapSpec& spec) {
-  static const Expected<Encode> encode = find_encoder();
-  if (!encode) return encode.error();
+  // Kept once it is found: before a context exists, or while a driver is replaced, it is not.
+  static std::atomic<Encode> found = nullptr;
+  Encode encode = found.load(std::memory_order_relaxed);
+  if (encode == nullptr) {
+    const Expected<Encode> now = find_encoder();
+    if (!now) return now.error();
+    found.store(encode = *now, std::memory_order_relaxed);
+  }
   CUtensorMap map;
   const cuuint64_t sizes[2] = {spec.width, spec.height};
   const cuuint64_t strides[1] = {spec.row_bytes};
   const cuuint32_t box[2] = {spec.box_width, spec.box_height};
   const cuuint32_t steps[2] = {1, 1};
   const CUresult code =
-      (*encode)(&map, data_type(spec.element_bytes), 2, const_cast<void*>(spec.base), sizes,
-                strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(spec.swizzle),
-                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode(&map, data_type(spec.element_bytes), 2, const_cast<void*>(spec.base), sizes, strides,
+             box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(spec.swizzle),
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (code != CUDA_SUCCESS)
     return make_error(
         {.code = ErrorCode::kEnvironment,

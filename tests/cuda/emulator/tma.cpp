@@ -3,6 +3,7 @@
 #include "emulator/tma.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "emulator/copies.h"
@@ -94,6 +95,12 @@ Expected<TensorMap> encode_matrix_map(const MatrixMapSpec& spec) {
   std::memcpy(map.bytes + sizeof spec, &kMark, sizeof kMark);
   return map;
 }
+
+Expected<void*> allocate_in_stream(size_t bytes, cudaStream_t) {
+  constexpr size_t kAlignment = 256;
+  return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
+void release_in_stream(void* pointer, cudaStream_t) noexcept { std::free(pointer); }
 
 uint32_t swizzled(uint32_t address, Swizzle swizzle) {
   switch (swizzle) {

@@ -11,6 +11,10 @@
 
 namespace nrd::cuda::emulator {
 
+// As those of launch/memory.h; launches run at once, so that there is no order to keep.
+Expected<void*> allocate_in_stream(size_t bytes, cudaStream_t stream);
+void release_in_stream(void* pointer, cudaStream_t stream) noexcept;
+
 // With the driver's conditions on alignment and boxes; the map holds the specification.
 Expected<TensorMap> encode_matrix_map(const MatrixMapSpec& spec);
 
