@@ -35,4 +35,12 @@ inline bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
+// Whether a launch came to its end; a data race is all that may have stopped it.
+inline bool ended(cudaError_t code) {
+  if (code == cudaSuccess) return true;
+  const std::string report = emulator::take_report();
+  EXPECT_TRUE(contains(report, "a data race")) << report;
+  return false;
+}
+
 }  // namespace nrd::cuda::emulated

@@ -2,9 +2,11 @@
 // tests/cuda/emulator_test.cpp: the emulator runs right kernels and catches wrong ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "cuda/launch/launch.cuh"
+#include "cuda/ptx/grid.cuh"
 #include "emulator_check.h"
 
 namespace nrd::cuda::emulated {
@@ -35,16 +37,91 @@ bool sums_are_right() {
   std::vector<float> x(kCount), sums(kBlocks);
   float expected = 0;
   for (int i = 0; i < kCount; i++) expected += x[static_cast<size_t>(i)] = static_cast<float>(i);
-  const cudaError_t code =
-      launch(sum_kernel<kHasBarrier>, {.grid = kBlocks, .block = 128, .shared_bytes = 16}, x.data(),
-             kCount, sums.data());
-  EXPECT_EQ(code, cudaSuccess) << emulator::take_report();
-  return sums[0] + sums[1] + sums[2] == expected;
+  return ended(launch(sum_kernel<kHasBarrier>, {.grid = kBlocks, .block = 128, .shared_bytes = 16},
+                      x.data(), kCount, sums.data())) &&
+         sums[0] + sums[1] + sums[2] == expected;
 }
 
 TEST_F(Emulator, ReducesABlock) { EXPECT_EQ(count_right(sums_are_right<true>), kSeeds); }
 
-TEST_F(Emulator, ShowsAMissingBarrier) { EXPECT_LT(count_right(sums_are_right<false>), kSeeds); }
+// A data race is one in any order of threads.
+TEST_F(Emulator, ShowsAMissingBarrier) { EXPECT_EQ(count_right(sums_are_right<false>), 0); }
+
+// Two neighbours exchange through shared memory; a shuffle does not order that.
+template <bool kHasSync>
+__global__ void exchange_kernel(int* out) {
+  auto* words = shared_memory<int>();
+  words[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (kHasSync)
+    __syncwarp();
+  else
+    __shfl_sync(0xffffffff, 0, 0);
+  out[threadIdx.x] = words[threadIdx.x ^ 1];
+}
+
+TEST_F(Emulator, ShufflesDoNotOrderMemory) {
+  int out[32];
+  const LaunchShape shape = {.block = 32, .shared_bytes = 128};
+  EXPECT_EQ(launch(exchange_kernel<true>, shape, out), cudaSuccess);
+  EXPECT_EQ(launch(exchange_kernel<false>, shape, out), cudaErrorLaunchFailure);
+  const std::string report = emulator::take_report();
+  EXPECT_TRUE(contains(report, "a data race: it ")) << report;
+}
+
+// Bytes of one word that different threads write are no race; the same byte is.
+template <bool kSameByte>
+__global__ void bytes_kernel() {
+  shared_memory()[kSameByte ? threadIdx.x / 2 : threadIdx.x] = 1;
+}
+
+TEST_F(Emulator, TellsBytesOfAWordApart) {
+  const LaunchShape shape = {.block = 32, .shared_bytes = 32};
+  EXPECT_EQ(launch(bytes_kernel<false>, shape), cudaSuccess) << emulator::take_report();
+  EXPECT_EQ(launch(bytes_kernel<true>, shape), cudaErrorLaunchFailure);
+}
+
+// Of a launch that may overlap the one in front.
+template <bool kWaits>
+__global__ void overlapping_kernel(float* x) {
+  if (kWaits) wait_for_previous_kernel();
+  x[threadIdx.x]++;
+}
+
+TEST_F(Emulator, ShowsGlobalMemoryThatIsTouchedTooEarly) {
+  float x[32] = {};
+  emulator::add_global_memory(x, sizeof x);
+  const LaunchShape shape = {.block = 32, .overlaps = true};
+  EXPECT_EQ(launch(overlapping_kernel<true>, shape, x), cudaSuccess) << emulator::take_report();
+  EXPECT_EQ(launch(overlapping_kernel<false>, shape, x), cudaErrorLaunchFailure);
+  EXPECT_TRUE(contains(emulator::take_report(), "before wait_for_previous_kernel"));
+  emulator::remove_global_memory(x);
+}
+
+// Blocks that no cluster binds live at once under some seeds: one sees what another is about to do.
+__global__ void neighbours_kernel(int* inside, int* seen) {
+  if (threadIdx.x == 0) atomicAdd(inside, 1);
+  __syncthreads();
+  for (int i = 0; i < 20; i++) __nanosleep(20);
+  if (threadIdx.x == 0) seen[blockIdx.x] = atomicAdd(inside, 0);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicSub(inside, 1);
+}
+
+TEST_F(Emulator, ClustersLiveAtOnceUnderSeeds) {
+  int most = 0;
+  for (int seed = 0; seed < kSeeds; seed++) {
+    emulator::set_seed(static_cast<uint64_t>(seed));
+    int inside = 0, seen[8] = {};
+    ASSERT_EQ(launch(neighbours_kernel, {.grid = 8, .block = 32}, &inside, seen), cudaSuccess)
+        << emulator::take_report();
+    for (int s : seen) most = std::max(most, s);
+    if (seed == 0) {
+      EXPECT_EQ(most, 1);
+    }
+  }
+  EXPECT_GT(most, 1);
+  EXPECT_LE(most, 4);
+}
 
 __global__ void half_arrives_kernel() {
   if (threadIdx.x < 32)

@@ -11,7 +11,9 @@
 #include <memory>
 
 #include "cuda/launch/tables.h"
+#include "emulator/scheduler.h"
 #include "fp8_product.h"
+#include "generated.h"
 
 namespace nrd::cuda {
 namespace {
@@ -45,6 +47,7 @@ class Fp8Gemm : public TargetTest {
       args.config = config;
       args.whole_k = whole_k;
       args.b_constant = config != nullptr;
+      emulator::set_constant_memory(args.b_constant ? args.b : nullptr);
       DeviceBuffer workspace(target(), fp8_gemm_workspace_bytes(args));
       workspace.fill(0xa7);
       NRD_TRY(launch_fp8_gemm(*target().target.kernels->fp8_gemm, args, workspace.data(), nullptr));
@@ -150,6 +153,34 @@ TEST_P(Fp8Gemm, SurvivesAnyOrder) {
       p.seed = seed;
       EXPECT_TRUE(right(p, config, 2)) << "seed " << seed;
     }
+  }
+}
+
+// Any configuration on sizes that nobody chose: rings that go round, several tiles a block, the
+// last of them cut.
+TEST_P(Fp8Gemm, GeneratedShapes) {
+  const auto [seed, cases] = announced_draw(target().is_emulated() ? 12 : 100);
+  std::mt19937_64 random(seed);
+  const auto below = [&](int64_t n) {
+    return static_cast<int64_t>(random() % static_cast<uint64_t>(n));
+  };
+  const std::vector<Fp8GemmConfig> all = every_config();
+  for (int i = 0; i < cases; i++) {
+    const Fp8GemmConfig config = all[static_cast<size_t>(below(static_cast<int64_t>(all.size())))];
+    const Fp8Kernel& kernel = kernel_of(config);
+    Fp8Product p = product_of(config, 1 + below(kernel.rows > 128 ? 1 : 2), below(2), 0);
+    p.m = std::max<int64_t>(1, p.m - below(20)), p.n = std::max<int64_t>(1, p.n - below(20));
+    p.k = 1 + below(128 * (kernel.stages + 3));
+    p.bias = below(2) == 0;
+    p.one_scale = below(3) == 0;
+    static constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kBF16};
+    p.c_dtype = kTypes[below(4)];
+    // Half of them as TMA stores them.
+    if (below(2)) p.n = (p.n + 7) / 8 * 8;
+    p.c_padding = p.n % 8 ? below(5) : 0;
+    p.seed = random() % 1000;
+    const SeedScope order(1 + random() % 1000);
+    ASSERT_TRUE(right(p, config, 2)) << "NEREID_GENERATED_SEED=" << seed << ", case " << i;
   }
 }
 

@@ -102,6 +102,7 @@ DeviceBuffer::DeviceBuffer(const TestTarget& target, size_t bytes, size_t misali
     m.pages = std::make_unique<emulator::GuardedPages>(m.bytes);
     m.begin = m.pages->end() - m.bytes;
     std::memset(m.begin, guard, m.bytes);
+    emulator::add_global_memory(m.begin, m.bytes);
   } else {
     m.bytes = body + 2 * kGuardBytes;
     void* device = nullptr;
@@ -114,6 +115,7 @@ DeviceBuffer::DeviceBuffer(const TestTarget& target, size_t bytes, size_t misali
 
 DeviceBuffer::~DeviceBuffer() {
   if (memory_ && memory_->device) cudaFree(memory_->device);
+  if (memory_ && memory_->pages) emulator::remove_global_memory(memory_->begin);
 }
 
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept = default;

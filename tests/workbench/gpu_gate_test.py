@@ -164,6 +164,37 @@ class Files(unittest.TestCase):
             self.assertIn("test_cuda_fake: ok", out.stdout)
 
 
+    def test_what_the_sanitizer_was_not_run_over_is_not_clean(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tools = pathlib.Path(folder) / "bin"
+            tools.mkdir()
+
+            def program(path, text):
+                path.write_text("#!/bin/sh\n" + text)
+                os.chmod(path, 0o755)
+            # Runs the binary behind its own options; racecheck finds something in glue.
+            program(tools / "compute-sanitizer",
+                    'tool=$2; shift 4\ncase "$tool $1" in "racecheck "*glue) exit 99;; esac\nexec "$@"\n')
+            for tests in gate.FAMILIES.values():
+                for name in tests:
+                    program(tools / f"test_cuda_{name}", 'echo "[  PASSED  ] 3 tests."\n')
+            program(tools / "test_cuda_traffic", 'echo "[  PASSED  ] 0 tests."\n')
+            (tools / "test_cuda_elements").unlink()
+            out = subprocess.run([sys.executable, ROOT / "scripts" / "gpu_gate", "--build", folder, "--out", folder,
+                                  "--stages", "sanitizer"], capture_output=True, text=True, timeout=60,
+                                 env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+            self.assertEqual(out.returncode, 1, out.stdout + out.stderr)
+            families = len(gate.FAMILIES)
+            self.assertIn(f"memcheck: {families - 2} of {families} families clean; elements left out", out.stdout)
+            self.assertIn(f"racecheck: {families - 3} of {families} families clean", out.stdout)
+            self.assertIn("glue failed", out.stdout)
+            self.assertIn("left out: synccheck traffic: no test of test_cuda_traffic ran", out.stdout)
+            program(tools / "compute-sanitizer", "exit 0\n")
+            out = subprocess.run([sys.executable, ROOT / "scripts" / "gpu_gate", "--build", folder, "--out", folder,
+                                  "--stages", "sanitizer"], capture_output=True, text=True, timeout=60,
+                                 env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"})
+            self.assertEqual(out.returncode, 2, "nothing failed, and nothing ran\n" + out.stdout)
+
     def test_what_travels_is_packed(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("tests/test_cuda_fake", "tests/test_cuda_emulator", "nereid"):

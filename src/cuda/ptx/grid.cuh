@@ -11,10 +11,15 @@
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
 #ifdef NRD_CUDA_EMULATED
-// Launches run one after the other.
-inline constexpr bool kCanOverlap = false;
-inline void grid_barrier() { emulator::grid_barrier(); }
-inline void wait_for_previous_kernel() {}
+// Launches run one after the other; whoever touches global memory too early is found all the same.
+inline constexpr bool kCanOverlap = true;
+inline void grid_barrier(const emulator::Place& place = emulator::Place::current()) {
+  emulator::grid_barrier(place);
+}
+inline void wait_for_previous_kernel(const emulator::Place& place = emulator::Place::current()) {
+  if (!emulator::is_dropped("wait_for_previous_kernel", place))
+    emulator::wait_for_previous_kernel();
+}
 inline void allow_next_kernel() {}
 #else
 inline constexpr int kArchitectures[] = {__CUDA_ARCH_LIST__};  // of this build, ascending

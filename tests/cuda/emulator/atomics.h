@@ -16,8 +16,9 @@ inline void check_aligned(const void* address, size_t bytes) {
     fail("an access of " + std::to_string(bytes) + " bytes is misaligned");
 }
 
+// Orders itself: not a plain access.
 template <class T, class F>
-T atomic(T* address, F change) {
+__attribute__((no_sanitize("thread"))) T atomic(T* address, F change) {
   check_aligned(address, sizeof(T));
   atomic_point(address);
   const T old = *static_cast<volatile T*>(address);
@@ -70,6 +71,7 @@ T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T
   return nrd::cuda::emulator::atomic(address, [=](T old) { return old == expected ? value : old; });
 }
 
+// Global memory is seen by all at once here (language.h).
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}

@@ -15,11 +15,10 @@ void cluster_wait();
 namespace nrd::cuda::NRD_CUDA_TARGET {
 
 inline uint32_t cluster_rank() { return static_cast<uint32_t>(emulator::self().block->rank); }
-inline void cluster_arrive() { emulator::cluster_arrive(); }
-inline void cluster_wait() { emulator::cluster_wait(); }
-inline void cluster_sync() {
-  cluster_arrive();
-  cluster_wait();
+inline void cluster_sync(const emulator::Place& place = emulator::Place::current()) {
+  if (emulator::is_dropped("cluster_sync", place)) return;
+  emulator::cluster_arrive();
+  emulator::cluster_wait();
 }
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET

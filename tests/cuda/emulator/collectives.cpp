@@ -17,7 +17,7 @@ std::string hexadecimal(unsigned value) {
 
 // Counts the thread in and returns the round it belongs to.
 uint64_t arrive(Barrier& b, int id, int count, bool predicate) {
-  const Block& block = *self().block;
+  Block& block = *self().block;
   if (b.arrived > 0 && b.expected != count)
     fail("barrier " + std::to_string(id) + " is used for " + std::to_string(count) +
          " threads (0: all) while others meet there for " + std::to_string(b.expected));
@@ -26,13 +26,9 @@ uint64_t arrive(Barrier& b, int id, int count, bool predicate) {
   const uint64_t round = b.round;
   b.expected = count;
   b.sum += predicate;
+  if (count != 0) publish(self(), b.gathering());
   b.arrived++;
-  if (b.arrived == (count == 0 ? block.live : count)) {
-    b.sums[round % 2] = b.sum;
-    b.sum = 0;
-    b.arrived = 0;
-    b.round++;
-  }
+  if (b.arrived == (count == 0 ? block.live : count)) complete_block_barrier(block, b);
   return round;
 }
 
@@ -43,7 +39,16 @@ Barrier& barrier(int id) {
 
 }  // namespace
 
-uint64_t block_barrier(int id, int count, bool predicate) {
+void complete_block_barrier(Block& block, Barrier& b) {
+  if (b.expected == 0) synchronise_block(block);
+  b.sums[b.round % 2] = b.sum;
+  b.sum = 0;
+  b.arrived = 0;
+  b.round++;
+}
+
+uint64_t block_barrier(int id, int count, bool predicate, const char* kind, const Place& place) {
+  if (is_dropped(kind, place)) return predicate;
   Barrier& b = barrier(id);
   const uint64_t round = arrive(b, id, count, predicate);
   const Block& block = *self().block;
@@ -54,6 +59,7 @@ uint64_t block_barrier(int id, int count, bool predicate) {
                       std::to_string(b.arrived) + " of " + std::to_string(expected) +
                       " threads have arrived";
              });
+  if (count != 0) acquire(self(), b.clocks[round % 2]);
   return b.sums[round % 2];
 }
 
@@ -63,11 +69,13 @@ void complete_grid_barrier() {
   for (const auto& block : m.blocks) live += block->live;
   Barrier& b = m.grid_barrier;
   if (b.arrived == 0 || b.arrived < live) return;
+  for (const auto& block : m.blocks) synchronise_block(*block);
   b.arrived = 0;
   b.round++;
 }
 
-void grid_barrier() {
+void grid_barrier(const Place& place) {
+  if (is_dropped("grid_barrier", place)) return;
   if (!machine().request.cooperative) fail("a barrier of the grid, which was not launched so");
   Barrier& b = machine().grid_barrier;
   const uint64_t round = b.round;
@@ -83,7 +91,7 @@ void grid_barrier() {
 int lane() { return self().lane; }
 unsigned live_lanes() { return self().warp->live; }
 
-const Words* exchange(unsigned mask, const char* kind, const Words& words) {
+const Words* exchange(unsigned mask, const char* kind, const Words& words, bool orders_memory) {
   Thread& t = self();
   const unsigned own = 1u << t.lane;
   if (!(mask & own))
@@ -101,6 +109,10 @@ const Words* exchange(unsigned mask, const char* kind, const Words& words) {
     fail(std::string(kind) + " meets " + e->kind + " of other lanes of the warp");
   const uint64_t round = e->round;
   e->values[round % 2][static_cast<size_t>(t.lane)] = words;
+  if (orders_memory) {
+    if (e->arrived == 0) e->clocks[round % 2].clear();
+    publish(t, e->clocks[round % 2]);
+  }
   e->arrived |= own;
   if (e->arrived == mask) {
     e->arrived = 0;
@@ -111,6 +123,7 @@ const Words* exchange(unsigned mask, const char* kind, const Words& words) {
                return std::string(kind) + ", where lanes " + hexadecimal(mask & ~e->arrived) +
                       " of the mask " + hexadecimal(mask) + " are missing";
              });
+  if (orders_memory) acquire(t, e->clocks[round % 2]);
   return e->values[round % 2].data();
 }
 

@@ -15,13 +15,15 @@ namespace nrd::cuda::emulator {
 
 // Barrier `id` (0 to 15) over `count` threads, 0 for all that have not returned. Returns how many
 // of them brought a predicate that holds.
-uint64_t block_barrier(int id, int count, bool predicate = false);
+uint64_t block_barrier(int id, int count, bool predicate = false, const char* kind = "barrier",
+                       const Place& place = Place::current());
 // All threads of a cooperative launch.
-void grid_barrier();
+void grid_barrier(const Place& place = Place::current());
 
 // All lanes of the mask meet and leave up to four words; returns those of all lanes, which stay
 // until this lane meets the same lanes again. `kind` must be the same for all.
-const Words* exchange(unsigned mask, const char* kind, const Words& words);
+const Words* exchange(unsigned mask, const char* kind, const Words& words,
+                      bool orders_memory = false);
 inline const Words* exchange(unsigned mask, const char* kind, uint64_t value) {
   return exchange(mask, kind, Words{{value}});
 }
@@ -42,19 +44,25 @@ T shuffle(unsigned mask, T value, int source, const char* kind) {
 
 }  // namespace nrd::cuda::emulator
 
-inline void __syncthreads() { nrd::cuda::emulator::block_barrier(0, 0); }
-inline int __syncthreads_or(int predicate) {
-  return nrd::cuda::emulator::block_barrier(0, 0, predicate != 0) != 0;
+using NrdPlace = nrd::cuda::emulator::Place;
+
+inline void __syncthreads(const NrdPlace& place = NrdPlace::current()) {
+  nrd::cuda::emulator::block_barrier(0, 0, false, "__syncthreads", place);
 }
-inline int __syncthreads_and(int predicate) {
-  return nrd::cuda::emulator::block_barrier(0, 0, predicate == 0) == 0;
+inline int __syncthreads_or(int predicate, const NrdPlace& place = NrdPlace::current()) {
+  return nrd::cuda::emulator::block_barrier(0, 0, predicate != 0, "__syncthreads_or", place) != 0;
 }
-inline int __syncthreads_count(int predicate) {
-  return static_cast<int>(nrd::cuda::emulator::block_barrier(0, 0, predicate != 0));
+inline int __syncthreads_and(int predicate, const NrdPlace& place = NrdPlace::current()) {
+  return nrd::cuda::emulator::block_barrier(0, 0, predicate == 0, "__syncthreads_and", place) == 0;
+}
+inline int __syncthreads_count(int predicate, const NrdPlace& place = NrdPlace::current()) {
+  return static_cast<int>(
+      nrd::cuda::emulator::block_barrier(0, 0, predicate != 0, "__syncthreads_count", place));
 }
 
-inline void __syncwarp(unsigned mask = 0xffffffff) {
-  nrd::cuda::emulator::exchange(mask, "__syncwarp", uint64_t{0});
+inline void __syncwarp(unsigned mask = 0xffffffff, const NrdPlace& place = NrdPlace::current()) {
+  if (nrd::cuda::emulator::is_dropped("__syncwarp", place)) return;
+  nrd::cuda::emulator::exchange(mask, "__syncwarp", {}, true);
 }
 inline unsigned __activemask() { return nrd::cuda::emulator::live_lanes(); }
 

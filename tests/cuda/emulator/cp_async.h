@@ -3,8 +3,6 @@
 // later, or when its thread waits for it.
 #pragma once
 
-#include <cstring>
-
 #include "emulator/copies.h"
 #include "emulator/language.h"
 
@@ -14,18 +12,14 @@ inline void cp_async_16(void* shared, const void* global, int bytes) {
   emulator::check_aligned(shared, 16);
   if (bytes > 0) emulator::check_aligned(global, 16);
   if (bytes < 0 || bytes > 16) emulator::fail("cp.async of less than 0 or more than 16 bytes");
-  void* to = emulator::shared_pointer(emulator::shared_address(shared), 16);
-  emulator::self().copies.open.push_back(emulator::start([=] {
-    std::memset(to, 0, 16);
-    std::memcpy(to, global, static_cast<size_t>(bytes));
-  }));
+  emulator::copy_async(shared, global, static_cast<size_t>(bytes));
 }
 
 inline void cp_async_commit() { emulator::commit(emulator::self().copies); }
 
 template <int kPending>
-inline void cp_async_wait() {
-  emulator::wait_for_groups(emulator::self().copies, kPending);
+inline void cp_async_wait(const emulator::Place& place = emulator::Place::current()) {
+  if (!emulator::is_dropped("cp_async_wait", place)) emulator::copy_async_wait(kPending);
 }
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET

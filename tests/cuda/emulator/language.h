@@ -7,7 +7,8 @@
 // permutes the order, lets warps fall behind and delays asynchronous copies and products to the
 // last moment that the rules allow, so that a missing barrier shows under some seed. A deadlock,
 // an address outside shared memory or outside a guarded buffer, a misaligned vector access, an
-// index outside a register array and a broken rule of a collective end the launch with a report.
+// index outside a register array and a broken rule of a collective end the launch with a report. So
+// does a data race in shared memory (shadow.h), in whatever order threads happened to run.
 //
 // Modelled: block, warp and cluster barriers (exited threads as on the GPU), named barriers,
 // shuffles and votes over the lanes of their mask, atomics, dynamic shared memory (poisoned, 1024
@@ -17,13 +18,19 @@
 // and late execution, mma.sync, ldmatrix, stmatrix, elect. A copy into, or an arrival at, a block
 // that has ended fails, as does a thread that returns before its bulk stores have been read.
 //
-// Not modelled: the order in which memory operations of other threads become visible (fences,
-// those between the proxies too, do nothing), caches, bank conflicts, occupancy, registers
-// (setmaxnreg), the overlap of launches (griddepcontrol), time. Lanes of a warp do not run in
-// lockstep: code that relies on that without __syncwarp fails here. Functions that are approximate
-// on a device (__expf, rsqrtf, ...) are exact here, and so are the sums of tensor cores. The
-// results of a kernel may therefore differ from a device's in the last bits, and its order of
-// reduction is checked by reading alone. A loop that waits for plain or volatile memory must call
+// Orders memory as on a device: barriers, __syncwarp (shuffles do not), arrivals at mbarriers and
+// waits there, waits for copies and products; the fence between the proxies for what TMA and wgmma
+// read that threads wrote, that of mbarrier_init for copies and other blocks. A thread of a launch
+// that may overlap the one in front must wait for that before it touches global memory.
+//
+// Not modelled: the order in which accesses to global memory become visible (__threadfence does
+// nothing, and races there show by what comes out alone), caches, bank conflicts, occupancy,
+// registers (setmaxnreg), time, which lanes of a warp have converged (.aligned). Lanes do not run
+// in lockstep: code that relies on that without __syncwarp fails here. Functions that are
+// approximate on a device (__expf, rsqrtf, ...) are exact here, and so are the sums of tensor
+// cores. The results of a kernel may therefore differ from a device's in the last bits, and its
+// order of reduction is checked by reading alone. A loop that waits for plain or volatile memory
+// must call
 // __nanosleep or an atomic.
 #pragma once
 

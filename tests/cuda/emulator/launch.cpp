@@ -71,7 +71,7 @@ void check_canaries(const Block& block) {
                 " its shared memory of " + std::to_string(block.shared_bytes) + " bytes");
 }
 
-void add_block(size_t index, int rank) {
+void add_block(size_t index, int rank, Order& order) {
   Machine& m = machine();
   const LaunchRequest& r = m.request;
   auto block = std::make_unique<Block>();
@@ -79,11 +79,13 @@ void add_block(size_t index, int rank) {
   block->position = {static_cast<unsigned>(index % x), static_cast<unsigned>(index / x % y),
                      static_cast<unsigned>(index / x / y)};
   block->rank = rank;
+  block->order = &order;
   const auto count = static_cast<int>(threads_of(r));
   block->live = count;
   block->warps.resize(static_cast<size_t>((count + kWarp - 1) / kWarp));
   block->warpgroups.resize(static_cast<size_t>((count + 127) / 128));
   give_memory(*block, r.shared_bytes);
+  block->shadow = std::make_unique<Shadow>(*block, r.shared_bytes);
   for (int i = 0; i < count; i++) {
     auto t = std::make_unique<Thread>();
     t->block = block.get();
@@ -95,6 +97,8 @@ void add_block(size_t index, int rank) {
     const auto u = static_cast<unsigned>(i);
     t->position = {u % r.block.x, u / r.block.x % r.block.y, u / r.block.x / r.block.y};
     t->stack = take(m.spare_stacks, kStackBytes);
+    t->agent = static_cast<size_t>(rank * count + i);
+    block->threads.push_back(t.get());
     m.threads.push_back(std::move(t));
   }
   m.blocks.push_back(std::move(block));
@@ -108,33 +112,43 @@ void clear_blocks() {
   m.blocks.clear();
   m.pending.clear();
   m.cluster_barriers.clear();
+  m.orders.clear();
   m.grid_barrier = {};
 }
 
-// `count` blocks from `first` on, in clusters.
-void run_together(size_t first, size_t count) {
+void add_cluster(size_t first) {
   Machine& m = machine();
-  const auto cluster = static_cast<size_t>(m.request.cluster);
-  m.cluster_barriers.resize(count / cluster);
-  for (size_t i = 0; i < count; i++) {
-    add_block(first + i, static_cast<int>(i % cluster));
-    m.blocks.back()->cluster_barrier = &m.cluster_barriers[i / cluster];
+  const int cluster = m.request.cluster;
+  m.cluster_barriers.emplace_back();
+  m.orders.emplace_back(static_cast<size_t>(cluster) * threads_of(m.request));
+  for (int rank = 0; rank < cluster; rank++) {
+    add_block(first + static_cast<size_t>(rank), rank, m.orders.back());
+    m.blocks.back()->cluster_barrier = &m.cluster_barriers.back();
   }
-  run_blocks();
-  for (const auto& b : m.blocks) check_canaries(*b);
-  clear_blocks();
+}
+
+// Clusters that live at once: all of a cooperative grid, one of another, up to four with a seed.
+size_t draw_together(size_t left) {
+  Machine& m = machine();
+  if (m.request.cooperative) return left;
+  return m.seed == 0 ? 1 : std::min<size_t>(left, 1 + m.dice.below(4));
 }
 
 void run_grid() {
   Machine& m = machine();
-  const size_t blocks = blocks_of(m.request);
-  const size_t together = m.request.cooperative ? blocks : static_cast<size_t>(m.request.cluster);
-  std::vector<size_t> order(blocks / together);
+  const auto cluster = static_cast<size_t>(m.request.cluster);
+  std::vector<size_t> order(blocks_of(m.request) / cluster);
   std::iota(order.begin(), order.end(), size_t{0});
   if (m.seed != 0) {
     for (size_t i = order.size(); i > 1; i--) std::swap(order[i - 1], order[m.dice.below(i)]);
   }
-  for (size_t i : order) run_together(i * together, together);
+  for (size_t at = 0; at < order.size();) {
+    const size_t end = at + draw_together(order.size() - at);
+    for (; at < end; at++) add_cluster(order[at] * cluster);
+    run_blocks();
+    for (const auto& b : m.blocks) check_canaries(*b);
+    clear_blocks();
+  }
 }
 
 }  // namespace
@@ -155,6 +169,7 @@ cudaError_t run(const LaunchRequest& request) {
     run_grid();
   else
     clear_blocks();
+  watch(nullptr);
   m.current = nullptr;
   return m.error;
 }

@@ -23,6 +23,7 @@ cudaError_t launch(void (*kernel)(Parameters...), const LaunchShape& shape,
   request.shared_bytes = shape.shared_bytes;
   request.cluster = shape.cluster;
   request.cooperative = shape.cooperative;
+  request.overlaps = shape.overlaps;
   request.call = [](void* p) {
     const Call& call = *static_cast<const Call*>(p);
     std::apply(call.kernel, call.parameters);

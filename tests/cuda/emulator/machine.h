@@ -28,7 +28,8 @@ struct Machine {
   // Of the blocks that live. Stacks and shared memory are used again.
   std::vector<std::unique_ptr<Block>> blocks;
   std::vector<std::unique_ptr<Thread>> threads;
-  std::vector<Barrier> cluster_barriers;
+  std::deque<Barrier> cluster_barriers;
+  std::deque<Order> orders;  // of clusters
   Barrier grid_barrier;
   std::deque<std::shared_ptr<Pending>> pending;
   std::vector<std::unique_ptr<GuardedPages>> spare_stacks, spare_memory;
@@ -48,8 +49,10 @@ class FaultHandlers {
   ~FaultHandlers();
 };
 
+// All that the barrier of a block waits for have arrived.
+void complete_block_barrier(Block& block, Barrier& barrier);
 // After a thread has returned: the others may be all that are waited for.
-void complete_cluster_barrier(const Block& block);
+void complete_cluster_barrier(Block& block);
 void complete_grid_barrier();
 
 // Lines for every group of threads that waits at the same place.

@@ -45,7 +45,8 @@ const std::vector<float> kF16Values = [] {
   return all;
 }();
 
-constexpr int kGroup = 128;  // threads
+constexpr int kGroup = 128;    // threads
+constexpr int64_t kOpen = -1;  // the last of a thread's groups, which a fence has begun
 constexpr int kRows = 64, kDepth = 32;
 
 // The byte `k` of row `row` of a K-major tile, in the window of shared memory.
@@ -72,6 +73,24 @@ void read_tile(const Block& block, uint64_t descriptor, int rows, float* values)
       for (int i = 0; i < 16; i++) values[row * kDepth + k + i] = kE4m3Values[codes[i]];
     }
   }
+}
+
+// What a product reads, from its issue to the wait: `number` is its count.
+void note_tiles(Thread& by, ProductQueue& queue, const Product& p, int64_t number) {
+  Block& block = *by.block;
+  if (queue.agent == 0) queue.agent = block.order->add_agent();
+  const auto note = [&](uint64_t descriptor, int rows) {
+    for (int row = 0; row < rows; row++) {
+      for (uint32_t k = 0; k < kDepth; k += 16) {
+        const uint32_t address = tile_address(descriptor, static_cast<uint32_t>(row), k);
+        const auto* at = static_cast<const char*>(shared_pointer(block, address, 16));
+        block.shadow->read_async(by, static_cast<size_t>(at - block.shared), 16, queue.agent,
+                                 static_cast<uint32_t>(number));
+      }
+    }
+  };
+  note(p.a, kRows);
+  note(p.b, p.columns);
 }
 
 void execute(const Block& block, const Product& p) {
@@ -140,8 +159,15 @@ float dot(const float* a, const float* b, int count) {
 
 }  // namespace
 
+void wgmma_fence() {
+  exchange(0xffffffff, "wgmma_fence", Words{}, true);
+  self().product_groups.push_back(kOpen);
+}
+
 void wgmma_issue(float* d, int columns, uint64_t a, uint64_t b, bool accumulate) {
   Thread& t = self();
+  if (t.product_groups.empty() || t.product_groups.back() != kOpen)
+    fail("a group of wgmma without wgmma_fence() in front: its sums may still be written");
   ProductQueue& queue = queue_of(t);
   const int64_t number = t.products++ - queue.executed;
   if (number == static_cast<int64_t>(queue.products.size())) {
@@ -152,12 +178,14 @@ void wgmma_issue(float* d, int columns, uint64_t a, uint64_t b, bool accumulate)
   if (p.columns != columns || p.a != a || p.b != b || p.accumulate != accumulate)
     fail("a wgmma differs between the threads of the warpgroup");
   p.sums[static_cast<size_t>(t.index % kGroup)] = d;
-  if (++p.issued == kGroup && !prefers_late())
-    execute_until(*t.block, queue, queue.executed + number + 1);
+  if (++p.issued < kGroup) return;
+  note_tiles(t, queue, p, queue.executed + number + 1);
+  if (!prefers_late()) execute_until(*t.block, queue, queue.executed + number + 1);
 }
 
 void wgmma_commit() {
   Thread& t = self();
+  if (!t.product_groups.empty() && t.product_groups.back() == kOpen) t.product_groups.pop_back();
   t.product_groups.push_back(t.products);
 }
 
@@ -180,6 +208,7 @@ void wgmma_wait(int groups) {
            " of 128 threads have issued";
   });
   execute_until(*t.block, queue, end);
+  if (end > 0) t.clock.learn_fenced(queue.agent, static_cast<uint32_t>(end));
 }
 
 void mma_m16n8(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], MmaType type) {

@@ -36,15 +36,10 @@ void resume(Thread& t) {
   blockIdx = t.block->position;
   t.waiting = nullptr;
   t.atomics = 0;
+  watch(&t);
   m.scheduler.switch_to(t.context);
+  watch(nullptr);
   m.current = nullptr;
-}
-
-void complete(Barrier& b) {
-  b.sums[b.round % 2] = b.sum;
-  b.sum = 0;
-  b.arrived = 0;
-  b.round++;
 }
 
 // A thread that has returned is no longer waited for by the barriers over the whole block.
@@ -52,13 +47,17 @@ void retire(Thread& t) {
   t.warp->live &= ~(1u << t.lane);
   Block& block = *t.block;
   block.live--;
-  if (!t.bulk.open.empty() || !t.bulk.committed.empty())
+  if (!t.bulk.open.copies.empty() || !t.bulk.committed.empty())
     abandon(cudaErrorLaunchFailure,
             name(t) +
                 " returned and did not wait for its bulk stores: they may still read the "
                 "block's shared memory");
+  if (!t.product_groups.empty())
+    abandon(cudaErrorLaunchFailure,
+            name(t) + " returned and did not wait for its wgmma: they still write its registers");
   Barrier& all = block.barriers[0];
-  if (all.arrived > 0 && all.expected == 0 && all.arrived == block.live) complete(all);
+  if (all.arrived > 0 && all.expected == 0 && all.arrived == block.live)
+    complete_block_barrier(block, all);
   complete_cluster_barrier(block);
   complete_grid_barrier();
 }

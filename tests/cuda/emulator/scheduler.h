@@ -3,9 +3,10 @@
 //
 // All blocks of a cluster (of the grid, where the launch is cooperative) live at once; the next
 // cluster starts when they are done. In each pass every thread that can go on runs until it waits.
-// Without a seed that is in the order of blocks and threads; a seed permutes the order, lets warps
-// fall behind, lets threads stop at atomics, and delays asynchronous work. When no thread can go
-// on and nothing asynchronous is left, the launch fails with a report of who waits at what.
+// Without a seed that is in the order of blocks and threads; a seed permutes the order, lets up to
+// four clusters live at once and warps fall behind, lets threads stop at atomics, and delays
+// asynchronous work. When no thread can go on and nothing asynchronous is left, the launch fails
+// with a report of who waits at what.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,6 +20,9 @@
 #include <vector>
 
 #include "emulator/fiber.h"
+#include "emulator/order.h"
+#include "emulator/shadow.h"
+#include "emulator/sites.h"
 
 namespace nrd::cuda::emulator {
 
@@ -57,9 +61,15 @@ struct Waiting {
 class Pending;
 // Copies that a thread has started and not waited for: the open group, then the committed ones.
 struct CopyGroups {
-  using Group = std::vector<std::shared_ptr<Pending>>;
+  struct Group {
+    std::vector<std::shared_ptr<Pending>> copies;
+    std::vector<Word*> words;  // of shared memory that they write, where a thread waits for that
+    uint32_t last = 0;         // the number of the last one
+  };
   Group open;
   std::deque<Group> committed;
+  uint32_t issued = 0;
+  size_t agent = 0;  // that reads shared memory for them, 0: none yet
 };
 
 struct Thread {
@@ -78,6 +88,9 @@ struct Thread {
   std::deque<int64_t> product_groups;  // and how many at each commit that was not waited for
   uint64_t cluster_round = 0;          // of the cluster's barrier, where it has arrived
   bool cluster_arrived = false;
+  bool may_touch_global = false;
+  size_t agent = 0;  // its number in the cluster
+  Clock clock;       // what it knows beyond the base of its block
 };
 
 // A barrier over threads of a block; two results, since a fast thread may be one round ahead.
@@ -87,6 +100,12 @@ struct Barrier {
   uint64_t round = 0;
   uint64_t sum = 0;  // of the round that gathers
   std::array<uint64_t, 2> sums{};
+  std::array<Clock, 2> clocks;  // what those that arrived knew
+
+  Clock& gathering() {
+    if (arrived == 0) clocks[round % 2].clear();
+    return clocks[round % 2];
+  }
 };
 
 // What the lanes of one mask exchange.
@@ -99,6 +118,7 @@ struct Exchange {
   uint64_t round = 0;
   const char* kind = nullptr;
   std::array<std::array<Words, kWarp>, 2> values{};
+  std::array<Clock, 2> clocks;  // of __syncwarp, which orders memory; shuffles do not
 };
 
 struct Warp {
@@ -113,6 +133,16 @@ struct Product;
 struct ProductQueue {
   std::deque<std::shared_ptr<Product>> products;
   int64_t executed = 0;  // how many are
+  size_t agent = 0;      // that reads their tiles, 0: none yet
+};
+
+// What an mbarrier hands from those that arrive, and the copies that it counts, to those that wait.
+struct MbarrierOrder {
+  size_t offset = 0;
+  size_t agent = 0;           // that does the copies
+  Clock gathering, ended;     // of the phase that runs, and of those that have ended
+  bool is_published = false;  // by mbarrier_init_fence()
+  const Thread* made_by = nullptr;
 };
 
 struct Block {
@@ -126,6 +156,11 @@ struct Block {
   char* shared = nullptr;
   size_t shared_bytes = 0;
   Barrier* cluster_barrier = nullptr;
+  std::vector<Thread*> threads;
+  Order* order = nullptr;  // of its cluster
+  Clock base;              // what all of its threads know
+  std::unique_ptr<Shadow> shadow;
+  std::deque<MbarrierOrder> mbarriers;
 };
 
 struct LaunchRequest {
@@ -133,6 +168,7 @@ struct LaunchRequest {
   size_t shared_bytes = 0;
   int cluster = 1;
   bool cooperative = false;
+  bool overlaps = false;  // threads may touch global memory after wait_for_previous_kernel() alone
   void (*call)(void* arguments) = nullptr;
   void* arguments = nullptr;
 };
@@ -143,6 +179,12 @@ cudaError_t run(const LaunchRequest& request);
 
 // Of the last launch that failed; taken by the harness, which fails the test with it.
 std::string take_report();
+
+// Memory that launches share. What no launch in front writes may be copied before those have ended;
+// there is one such region at a time, or none (null).
+void add_global_memory(const void* begin, size_t bytes);
+void remove_global_memory(const void* begin);
+void set_constant_memory(const void* begin);
 
 // 0 is the plain order. The first seed is that of NEREID_EMULATOR_SEED.
 void set_seed(uint64_t seed);
@@ -190,6 +232,9 @@ class Pending {
 std::shared_ptr<Pending> start(std::function<void()> work);
 // Whether something that could happen now should rather happen as late as it may.
 bool prefers_late();
+
+// Of a launch that overlaps the one in front: from now on the thread may touch global memory.
+void wait_for_previous_kernel();
 
 // "block (1,0,0) thread 33"
 std::string name(const Thread& thread);

@@ -71,6 +71,24 @@ void walk_box(const MatrixMapSpec& s, const Block& block, uint32_t address, int 
   }
 }
 
+// Byte 0 of a box in the block's memory to the last one; a swizzle stays inside.
+struct Extent {
+  size_t offset, bytes;
+};
+Extent extent_of(const MatrixMapSpec& s, const Block& block, uint32_t address) {
+  const size_t bytes = size_t{s.box_width} * s.element_bytes * s.box_height;
+  const auto* begin = static_cast<const char*>(shared_pointer(block, address, bytes));
+  return {static_cast<size_t>(begin - block.shared), bytes};
+}
+
+// A store of the running thread reads shared memory.
+void note_bulk_read(size_t offset, size_t bytes) {
+  Thread& t = self();
+  if (t.bulk.agent == 0) t.bulk.agent = t.block->order->add_agent();
+  t.bulk.open.last = ++t.bulk.issued;
+  t.block->shadow->read_async(t, offset, bytes, t.bulk.agent, t.bulk.issued);
+}
+
 void check_alive(const Block& block) {
   if (block.live == 0)
     fail("a copy arrives in the shared memory of block (" + std::to_string(block.position.x) +
@@ -118,10 +136,14 @@ void tma_load(void* shared, const TensorMap* map, uint64_t* barrier, int x, int 
   const MatrixMapSpec spec = read(map);
   const uint32_t address = shared_address(shared), counter = shared_address(barrier);
   check_box_address(spec, address);
+  check_global(spec.base);
   if (blocks >> cluster_size() != 0) fail("a multicast goes to blocks outside the cluster");
   for (int rank = 0; rank < cluster_size(); rank++) {
     if (blocks == 0 ? rank != own.rank : !(blocks >> rank & 1)) continue;
-    const Block* to = &cluster_block(rank);
+    Block* to = &cluster_block(rank);
+    const Extent extent = extent_of(spec, *to, address);
+    const CopyAgent copies = copies_of(*to, counter);
+    to->shadow->write_async(self(), extent.offset, extent.bytes, copies.agent, copies.count);
     start([=] {
       check_alive(*to);
       walk_box(spec, *to, address, x, y,
@@ -129,8 +151,7 @@ void tma_load(void* shared, const TensorMap* map, uint64_t* barrier, int x, int 
                  std::memset(shared, 0, 16);
                  std::memcpy(shared + begin, global, end - begin);
                });
-      mbarrier_complete(static_cast<uint64_t*>(shared_pointer(*to, counter, 8)),
-                        spec.box_width * spec.element_bytes * spec.box_height);
+      mbarrier_complete(*to, counter, spec.box_width * spec.element_bytes * spec.box_height);
     });
   }
 }
@@ -140,7 +161,10 @@ void tma_store(const TensorMap* map, const void* shared, int x, int y) {
   const MatrixMapSpec spec = read(map);
   const uint32_t address = shared_address(shared);
   check_box_address(spec, address);
-  self().bulk.open.push_back(start([=] {
+  check_global(spec.base);
+  const Extent extent = extent_of(spec, *own, address);
+  note_bulk_read(extent.offset, extent.bytes);
+  self().bulk.open.copies.push_back(start([=] {
     walk_box(spec, *own, address, x, y,
              [](const char* shared, char* global, size_t begin, size_t end) {
                std::memcpy(global, shared + begin, end - begin);
@@ -149,14 +173,18 @@ void tma_store(const TensorMap* map, const void* shared, int x, int y) {
 }
 
 void bulk_load(void* shared, const void* global, uint32_t bytes, uint64_t* barrier) {
-  const Block* own = self().block;
+  Block* own = self().block;
   const uint32_t address = shared_address(shared), counter = shared_address(barrier);
   if ((address | bytes) % 16 != 0) fail("a bulk copy's address or size is no multiple of 16");
   check_aligned(global, 16);
+  const auto offset =
+      static_cast<size_t>(static_cast<char*>(shared_pointer(*own, address, bytes)) - own->shared);
+  const CopyAgent copies = copies_of(*own, counter);
+  own->shadow->write_async(self(), offset, bytes, copies.agent, copies.count);
   start([=] {
     check_alive(*own);
     std::memcpy(shared_pointer(*own, address, bytes), global, bytes);
-    mbarrier_complete(static_cast<uint64_t*>(shared_pointer(*own, counter, 8)), bytes);
+    mbarrier_complete(*own, counter, bytes);
   });
 }
 
@@ -165,11 +193,32 @@ void bulk_store(void* global, const void* shared, uint32_t bytes) {
   const uint32_t address = shared_address(shared);
   if ((address | bytes) % 16 != 0) fail("a bulk copy's address or size is no multiple of 16");
   check_aligned(global, 16);
-  self().bulk.open.push_back(
+  note_bulk_read(
+      static_cast<size_t>(static_cast<char*>(shared_pointer(*own, address, bytes)) - own->shared),
+      bytes);
+  self().bulk.open.copies.push_back(
       start([=] { std::memcpy(global, shared_pointer(*own, address, bytes), bytes); }));
 }
 
 void bulk_commit() { commit(self().bulk); }
-void bulk_wait(int groups) { wait_for_groups(self().bulk, groups); }
+void bulk_wait(int groups) {
+  Thread& t = self();
+  if (const uint32_t last = wait_for_groups(t.bulk, groups))
+    t.clock.learn_fenced(t.bulk.agent, last);
+}
+
+void copy_async(void* shared, const void* global, size_t bytes) {
+  Thread& t = self();
+  auto* to = static_cast<char*>(shared_pointer(shared_address(shared), 16));
+  const auto first = static_cast<size_t>(to - t.block->shared) / 4;
+  for (size_t i = 0; i < 4; i++)
+    t.copies.open.words.push_back(&t.block->shadow->write_pending(t, first + i));
+  t.copies.open.copies.push_back(start([=] {
+    std::memset(to, 0, 16);
+    std::memcpy(to, global, bytes);
+  }));
+}
+
+void copy_async_wait(int groups) { wait_for_groups(self().copies, groups); }
 
 }  // namespace nrd::cuda::emulator

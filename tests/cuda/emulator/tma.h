@@ -50,10 +50,14 @@ inline void tma_store(const TensorMap* map, const void* shared, int x, int y, L2
 }
 inline void tma_store_commit() { emulator::bulk_commit(); }
 template <int kGroups>
-inline void tma_store_wait_read() {
-  emulator::bulk_wait(kGroups);
+inline void tma_store_wait_read(const emulator::Place& place = emulator::Place::current()) {
+  if (!emulator::is_dropped("tma_store_wait_read", place)) emulator::bulk_wait(kGroups);
 }
-inline void tma_store_wait() { emulator::bulk_wait(0); }
-inline void fence_async_shared() {}
+inline void tma_store_wait(const emulator::Place& place = emulator::Place::current()) {
+  if (!emulator::is_dropped("tma_store_wait", place)) emulator::bulk_wait(0);
+}
+inline void fence_async_shared(const emulator::Place& place = emulator::Place::current()) {
+  if (!emulator::is_dropped("fence_async_shared", place)) emulator::fence_proxies(emulator::self());
+}
 
 }  // namespace nrd::cuda::NRD_CUDA_TARGET

@@ -15,7 +15,10 @@ inline int kept_here(int value) { return value; }
 template <int kCount>
 void keep_here(float (&)[kCount]) {}
 
-inline void named_barrier_sync(int id, int threads) { emulator::block_barrier(id, threads); }
+inline void named_barrier_sync(int id, int threads,
+                               const emulator::Place& place = emulator::Place::current()) {
+  emulator::block_barrier(id, threads, false, "named_barrier_sync", place);
+}
 
 // Registers are not counted.
 template <int kCount>

@@ -12,6 +12,7 @@
 
 namespace nrd::cuda::emulator {
 
+void wgmma_fence();
 void wgmma_issue(float* d, int columns, uint64_t a, uint64_t b, bool accumulate);
 void wgmma_commit();
 void wgmma_wait(int groups);
@@ -32,11 +33,16 @@ inline TileDescriptor advance(TileDescriptor tile, int bytes) {
   return {tile.bits + static_cast<uint64_t>(int64_t{bytes / 16})};
 }
 
-inline void wgmma_fence() { __syncwarp(); }  // `.sync`: all threads of a warp come together
+// In front of every group. `.sync.aligned`: the lanes of a warp come together, and what a warp does
+// together reaches shared memory in the order of its instructions: a lane may give back what others
+// have read before.
+inline void wgmma_fence(const emulator::Place& place = emulator::Place::current()) {
+  if (!emulator::is_dropped("wgmma_fence", place)) emulator::wgmma_fence();
+}
 inline void wgmma_commit() { emulator::wgmma_commit(); }
 template <int kGroups>
-inline void wgmma_wait() {
-  emulator::wgmma_wait(kGroups);
+inline void wgmma_wait(const emulator::Place& place = emulator::Place::current()) {
+  if (!emulator::is_dropped("wgmma_wait", place)) emulator::wgmma_wait(kGroups);
 }
 
 template <int N>
