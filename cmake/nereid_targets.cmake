@@ -14,7 +14,7 @@ if(NEREID_SANITIZE)
   target_link_options(nereid_flags INTERFACE "-fsanitize=${NEREID_SANITIZE}")
 endif()
 
-# nereid_add_stage(base SOURCES error.cpp ... USES machine ops LIBRARIES fmt::fmt)
+# nereid_add_stage(base SOURCES error.cpp ... USES machine ops LIBRARIES nereid_fmt)
 # One static library a folder of src/. USES names stages earlier in the link order.
 function(nereid_add_stage name)
   cmake_parse_arguments(PARSE_ARGV 1 STAGE "" "" "SOURCES;USES;LIBRARIES")

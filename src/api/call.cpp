@@ -268,7 +268,7 @@ Expected<BoundCall> bind_call(const Call& call) {
     if (!call.present[static_cast<size_t>(i)]) continue;
     for (const NamedOperand& known : operands)
       if (known.name == call.name(i))
-        return misuse(call.op(), call.name(i), "given twice", "each operand once");
+        return misuse(call.op(), call.name(i), "two tensors", "one tensor for each operand");
     Expected<OperandDesc> operand =
         read_operand(call.tensors[static_cast<size_t>(i)], call.op(), call.name(i));
     if (!operand) return operand.error();

@@ -8,19 +8,16 @@
 #include "compiler/catalogue_traces.h"
 #include "jit/code.h"
 #include "jit/encode.h"
-#include "lift/frontend.h"
+#include "lift/native.h"
 
 namespace nrd {
 namespace {
 
 std::string describe_lifting() {
-  std::vector<std::string_view> machines;
-  if (lift::make_x86_front_end()) machines.push_back("x86-64");
-  if (lift::make_a64_front_end()) machines.push_back("aarch64");
-  if (machines.empty())
-    return "lifts nothing: built without Zydis and Capstone; users' functions run as they are";
-  return fmt::format("lifts {}; {} definitions of the catalogue are lifted",
-                     fmt::join(machines, ", "), embedded_traces().size());
+  if (const std::string missing = lift::missing_front_end(); !missing.empty())
+    return fmt::format("lifts nothing: {}; users' functions run as they are", missing);
+  return fmt::format("lifts {} code; {} definitions of the catalogue are lifted",
+                     lift::native_machine(), embedded_traces().size());
 }
 
 std::string describe_code(const IsaSet& isa) {

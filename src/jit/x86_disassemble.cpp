@@ -3,12 +3,12 @@
 //
 // One line an instruction, "  1a: vaddps zmm0, zmm1, zmm2", then one for the pool, which begins
 // where the lowest operand relative to an instruction points.
-#include <Zydis/Zydis.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
+#include "base/zydis.h"
 #include "jit/code.h"
 
 namespace nrd::jit {
@@ -28,10 +28,12 @@ size_t pool_reference(const ZydisDecodedInstruction& instruction,
 }  // namespace
 
 std::string disassemble(const void* code, size_t bytes) {
+  if (const Expected<const Zydis*> loaded = load_zydis(); !loaded)
+    return fmt::format("{} bytes; no disassembler: {}\n", bytes, loaded.error().message());
   ZydisDecoder decoder;
-  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  zydis().DecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   ZydisFormatter formatter;
-  ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+  zydis().FormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
   std::string text;
   const auto* begin = static_cast<const uint8_t*>(code);
   size_t at = 0, pool = bytes;
@@ -39,16 +41,16 @@ std::string disassemble(const void* code, size_t bytes) {
     ZydisDecodedInstruction instruction;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(
-            ZydisDecoderDecodeFull(&decoder, begin + at, bytes - at, &instruction, operands))) {
+            zydis().DecoderDecodeFull(&decoder, begin + at, bytes - at, &instruction, operands))) {
       fmt::format_to(std::back_inserter(text), "{:5x}: .byte {:#04x}\n", at, begin[at]);
       at++;
       continue;
     }
     pool = std::min(pool, pool_reference(instruction, operands, at, pool));
     char line[160];
-    ZydisFormatterFormatInstruction(&formatter, &instruction, operands,
-                                    instruction.operand_count_visible, line, sizeof(line), at,
-                                    nullptr);
+    zydis().FormatterFormatInstruction(&formatter, &instruction, operands,
+                                       instruction.operand_count_visible, line, sizeof(line), at,
+                                       nullptr);
     fmt::format_to(std::back_inserter(text), "{:5x}: {}\n", at, line);
     at += instruction.length;
   }

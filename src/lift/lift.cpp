@@ -15,6 +15,7 @@
 #include "lift/function.h"
 #include "lift/image.h"
 #include "lift/image_module.h"
+#include "lift/native.h"
 #include "ops/round_to.h"
 #include "trace/classify.h"
 #include "trace/text.h"
@@ -27,16 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-std::unique_ptr<FrontEnd> front_end_of_this_machine() {
-#if defined(__x86_64__)
-  return make_x86_front_end();
-#elif defined(__aarch64__)
-  return make_a64_front_end();
-#else
-  return nullptr;
-#endif
 }
 
 // The library's own rounding is hidden, so that no symbol table names it.
@@ -147,11 +138,21 @@ Expected<OpTrace> lift_now(const LiftRequest& request, const Image& image, Front
 Error no_front_end(const LiftRequest& request) {
   return make_error({.code = ErrorCode::kUnsupported,
                      .op = request.name,
-                     .argument = "this build cannot read machine code",
-                     .hint = "build with Zydis (x86-64) or Capstone (aarch64)"});
+                     .argument = "no machine code can be read here",
+                     .hint = missing_front_end()});
 }
 
 }  // namespace
+
+#if defined(__x86_64__)
+std::string_view native_machine() { return "x86-64"; }
+std::unique_ptr<FrontEnd> native_front_end() { return make_x86_front_end(); }
+std::string missing_front_end() { return missing_x86_front_end(); }
+#else
+std::string_view native_machine() { return "aarch64"; }
+std::unique_ptr<FrontEnd> native_front_end() { return make_a64_front_end(); }
+std::string missing_front_end() { return native_front_end() ? "" : "built without Capstone"; }
+#endif
 
 Expected<OpTrace> lift_function(const LiftRequest& request, LiftStats* stats) {
   const Clock::time_point start = Clock::now();
@@ -170,7 +171,7 @@ Expected<OpTrace> lift_function(const LiftRequest& request, LiftStats* stats) {
     used.total_us = microseconds_since(start);
     return std::move(*known);
   }
-  const std::unique_ptr<FrontEnd> front_end = front_end_of_this_machine();
+  const std::unique_ptr<FrontEnd> front_end = native_front_end();
   if (front_end == nullptr) return no_front_end(request);
   std::vector<CodeRange> code;
   const uint64_t unloaded = unloaded_modules();
@@ -182,13 +183,13 @@ Expected<OpTrace> lift_function(const LiftRequest& request, LiftStats* stats) {
 }
 
 Expected<Function> whole_function(const LiftRequest& request) {
-  const std::unique_ptr<FrontEnd> front_end = front_end_of_this_machine();
+  const std::unique_ptr<FrontEnd> front_end = native_front_end();
   if (front_end == nullptr) return no_front_end(request);
   return build_function(request, image_with_names(), *front_end, nullptr, Keep::kTraps);
 }
 
 std::string dump_lift(const LiftRequest& request) {
-  const std::unique_ptr<FrontEnd> front_end = front_end_of_this_machine();
+  const std::unique_ptr<FrontEnd> front_end = native_front_end();
   if (front_end == nullptr) return no_front_end(request).message() + "\n";
   const Image& image = image_with_names();
   std::string text = request.name + ": " + signature_text(request.signature) + "\n";

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "lift/native.h"
+
 namespace nrd::lift {
 namespace {
 
@@ -17,12 +19,12 @@ uint8_t gpr_number(ZydisRegister reg, bool* high_byte) {
     return static_cast<uint8_t>(reg - ZYDIS_REGISTER_AL);
   if (reg >= ZYDIS_REGISTER_SPL && reg <= ZYDIS_REGISTER_R15B)
     return static_cast<uint8_t>(reg - ZYDIS_REGISTER_SPL + kRsp);
-  return static_cast<uint8_t>(ZydisRegisterGetId(reg));
+  return static_cast<uint8_t>(zydis().RegisterGetId(reg));
 }
 
 void fill_register(const ZydisDecodedOperand& from, X86Operand& to) {
   to.kind = X86Operand::Kind::kOther;
-  switch (ZydisRegisterGetClass(from.reg.value)) {
+  switch (zydis().RegisterGetClass(from.reg.value)) {
     case ZYDIS_REGCLASS_GPR8:
     case ZYDIS_REGCLASS_GPR16:
     case ZYDIS_REGCLASS_GPR32:
@@ -32,11 +34,11 @@ void fill_register(const ZydisDecodedOperand& from, X86Operand& to) {
       break;
     case ZYDIS_REGCLASS_XMM:
       to.kind = X86Operand::Kind::kVector;
-      to.reg = static_cast<uint8_t>(ZydisRegisterGetId(from.reg.value));
+      to.reg = static_cast<uint8_t>(zydis().RegisterGetId(from.reg.value));
       break;
     case ZYDIS_REGCLASS_MASK:
       to.kind = X86Operand::Kind::kMask;
-      to.reg = static_cast<uint8_t>(ZydisRegisterGetId(from.reg.value));
+      to.reg = static_cast<uint8_t>(zydis().RegisterGetId(from.reg.value));
       break;
     default: break;
   }
@@ -44,7 +46,7 @@ void fill_register(const ZydisDecodedOperand& from, X86Operand& to) {
 
 uint8_t address_register(ZydisRegister reg) {
   return reg == ZYDIS_REGISTER_NONE ? X86Operand::kNoRegister
-                                    : static_cast<uint8_t>(ZydisRegisterGetId(reg));
+                                    : static_cast<uint8_t>(zydis().RegisterGetId(reg));
 }
 
 void fill_memory(const ZydisDecodedOperand& from, uint64_t next, X86Operand& to) {
@@ -131,7 +133,7 @@ void fill_target(const X86Record& record, Instruction& out) {
 class X86FrontEnd final : public FrontEnd {
  public:
   X86FrontEnd() {
-    ZydisDecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    zydis().DecoderInit(&decoder_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     records_.reserve(256);
   }
 
@@ -173,7 +175,7 @@ void X86FrontEnd::fill_record(const ZydisDecodedInstruction& in,
       in.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID && !in.avx.broadcast.is_static;
   record.mask_zeroes = in.avx.mask.mode == ZYDIS_MASK_MODE_ZEROING;
   if (record.mask_zeroes || in.avx.mask.mode == ZYDIS_MASK_MODE_MERGING)
-    record.mask = static_cast<uint8_t>(ZydisRegisterGetId(in.avx.mask.reg));
+    record.mask = static_cast<uint8_t>(zydis().RegisterGetId(in.avx.mask.reg));
   record.unsupported = unsupported_mode(in, record.flow);
   for (int i = 0; i < in.operand_count_visible; i++) {
     if (operands[i].encoding == ZYDIS_OPERAND_ENCODING_MASK) continue;
@@ -195,15 +197,15 @@ bool X86FrontEnd::decode(const Image& image, uint64_t address, Instruction& out,
   ZydisDecodedInstruction in;
   std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT_VISIBLE> operands;
   const ZyanStatus decoded =
-      ZydisDecoderDecodeInstruction(&decoder_, &context, bytes, available, &in);
+      zydis().DecoderDecodeInstruction(&decoder_, &context, bytes, available, &in);
   if (!ZYAN_SUCCESS(decoded)) {
     const bool cut = decoded == ZYDIS_STATUS_NO_MORE_DATA;
     reason = cut ? fmt::format("the code ends inside the instruction at {:#x}", address)
                  : fmt::format("the bytes at {:#x} are no x86-64 instruction", address);
     return false;
   }
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder_, &context, &in, operands.data(),
-                                               in.operand_count_visible))) {
+  if (!ZYAN_SUCCESS(zydis().DecoderDecodeOperands(&decoder_, &context, &in, operands.data(),
+                                                  in.operand_count_visible))) {
     reason = fmt::format("the operands of the instruction at {:#x} cannot be decoded", address);
     return false;
   }
@@ -223,12 +225,12 @@ std::string X86FrontEnd::text(const Instruction& instruction) const {
   const X86Record& record = records_[instruction.native];
   ZydisDecodedInstruction in;
   std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
-  ZydisDecoderDecodeFull(&decoder_, record.bytes.data(), record.length, &in, operands.data());
+  zydis().DecoderDecodeFull(&decoder_, record.bytes.data(), record.length, &in, operands.data());
   ZydisFormatter formatter;
-  ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+  zydis().FormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
   std::array<char, 128> line{};
-  ZydisFormatterFormatInstruction(&formatter, &in, operands.data(), in.operand_count_visible,
-                                  line.data(), line.size(), record.address, nullptr);
+  zydis().FormatterFormatInstruction(&formatter, &in, operands.data(), in.operand_count_visible,
+                                     line.data(), line.size(), record.address, nullptr);
   return line.data();
 }
 
@@ -260,6 +262,14 @@ bool X86FrontEnd::caller_saved(uint32_t variable) const {
 
 }  // namespace
 
-std::unique_ptr<FrontEnd> make_x86_front_end() { return std::make_unique<X86FrontEnd>(); }
+std::unique_ptr<FrontEnd> make_x86_front_end() {
+  if (!load_zydis()) return nullptr;
+  return std::make_unique<X86FrontEnd>();
+}
+
+std::string missing_x86_front_end() {
+  const Expected<const Zydis*> loaded = load_zydis();
+  return loaded ? "" : loaded.error().message();
+}
 
 }  // namespace nrd::lift

@@ -3,13 +3,12 @@
 // the translator. Start reading at x86_table.cpp: it is the list of what is understood.
 #pragma once
 
-#include <Zydis/Zydis.h>
-
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "base/zydis.h"
 #include "lift/frontend.h"
 
 namespace nrd::lift {

@@ -48,13 +48,13 @@ bool is_fall_through(const X86Record& record) {
 
 void X86Translator::refuse(std::string_view what) {
   b_.refuse(fmt::format("{} ({}) at {:#x} is not lifted", what,
-                        ZydisMnemonicGetString(in_.mnemonic), in_.address));
+                        zydis().MnemonicGetString(in_.mnemonic), in_.address));
   __builtin_unreachable();  // GCC does not see the attribute of a virtual function
 }
 
 void X86Translator::refuse_vectorised() {
   b_.refuse(fmt::format("packed arithmetic ({}) at {:#x}: vectorised code is not lifted",
-                        ZydisMnemonicGetString(in_.mnemonic), in_.address));
+                        zydis().MnemonicGetString(in_.mnemonic), in_.address));
   __builtin_unreachable();  // GCC does not see the attribute of a virtual function
 }
 

@@ -83,6 +83,7 @@ Expected<void> set_attribute(Desc& desc, const std::string& name, const Attribut
   return make_error({.code = ErrorCode::kUnknownName,
                      .op = op.name,
                      .argument = "attribute '" + name + "'",
+                     .got = "a name that it does not have",
                      .allowed = attribute_names(op)});
 }
 
@@ -145,6 +146,7 @@ Expected<void> check_names(const Desc& desc, std::span<const NamedOperand> opera
       return make_error({.code = ErrorCode::kUnknownName,
                          .op = desc.op->name,
                          .argument = "operand '" + operand.name + "'",
+                         .got = "a name that it does not have",
                          .allowed = join_names(s.operands, [](const auto& o) { return o.name; })});
   for (const OperandSpec& spec : s.operands)
     if (!spec.output && !spec.optional && !find(operands, spec.name))

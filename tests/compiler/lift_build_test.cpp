@@ -13,6 +13,7 @@
 #include "lift/function.h"
 #include "lift/function_machine.h"
 #include "lift/image.h"
+#include "lift/native.h"
 #include "ops/round_to.h"
 #include "tests/seed.h"
 
@@ -261,14 +262,6 @@ class Arguments {
   std::vector<int64_t> integers_;
   std::vector<double> numbers_;
 };
-
-std::unique_ptr<FrontEnd> native_front_end() {
-#if defined(__x86_64__)
-  return make_x86_front_end();
-#else
-  return make_a64_front_end();
-#endif
-}
 
 TEST(LiftBuild, DefinitionsRunAsTheyWereCompiled) {
   if (native_front_end() == nullptr) GTEST_SKIP() << "built without a decoder";

@@ -100,7 +100,7 @@ TEST(ApiError, Operands) {
   {
     Spoiled s;
     s.operands[1] = s.operands[0];
-    s.expect(NEREID_INVALID_ARGUMENT, "x", "twice", "once");
+    s.expect(NEREID_INVALID_ARGUMENT, "x", "two tensors", "one tensor");
   }
   {
     Spoiled s;

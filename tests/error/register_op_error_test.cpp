@@ -2,6 +2,11 @@
 // tests/error/register_op_error_test.cpp: what cannot become an operator, and whose fault it is.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 #include "nereid/nereid.h"
 #include "user_functions.h"
 
@@ -108,6 +113,29 @@ TEST(RegisterOpError, AnOutThatIsNoStruct) {
             NEREID_INVALID_ARGUMENT);
   out.struct_size = sizeof out;
   EXPECT_EQ(nereid_register_op("e_struct", address(&user_gate), type, nullptr, &out), NEREID_OK);
+}
+
+// Runs where the loader finds no Zydis that we can use (tests/error/CMakeLists.txt).
+TEST(Zydis, DISABLED_IsMissing) {
+  const char* reason = std::getenv("EXPECTED_IN_ERROR");
+  ASSERT_NE(reason, nullptr);
+  std::vector<float> x = {1, 2}, y = {3, 4}, out(2);
+  nereid::vec_add(x, y, out);  // what lifts nothing does not miss it
+  EXPECT_EQ(out, (std::vector<float>{4, 6}));
+
+  const auto inferred = nereid::attempt([] { nereid::register_op("no_zydis", &user_gate); });
+  ASSERT_FALSE(inferred);
+  const std::string& message = inferred.error().message;
+  EXPECT_NE(message.find("no machine code can be read here"), std::string::npos) << message;
+  EXPECT_NE(message.find(reason), std::string::npos) << message;
+
+  const nereid::Registered as_it_is =
+      nereid::register_op("no_zydis", &user_gate, "x[n] y[n] -> out[n] ; core n");
+  EXPECT_FALSE(as_it_is.lifted);
+  EXPECT_NE(as_it_is.reason.find(reason), std::string::npos) << as_it_is.reason;
+  const nereid::TensorView xs(x), ys(y), result(out);
+  nereid::Call("no_zydis").operand("x", xs).operand("y", ys).operand("out", result).run();
+  EXPECT_FLOAT_EQ(out[0], std::tanh(3.0f));
 }
 
 }  // namespace
