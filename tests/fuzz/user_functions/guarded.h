@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/fuzz/user_functions/guarded.h: memory between two pages that nobody may touch.
+// tests/fuzz/user_functions/guarded.h: memory between two regions that nobody may touch.
 #pragma once
 
 #include <sys/mman.h>
@@ -11,6 +11,9 @@
 
 namespace judge {
 
+// Far more than a wrong stride reaches; it costs address space only.
+constexpr size_t kGuardBytes = size_t{16} << 20;
+
 inline size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
 class Guarded {
@@ -19,9 +22,10 @@ class Guarded {
   explicit Guarded(size_t bytes) {
     const size_t page = page_bytes();
     bytes_ = (bytes + page - 1) / page * page;
-    void* all = mmap(nullptr, bytes_ + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* all = mmap(nullptr, bytes_ + 2 * kGuardBytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) std::abort();
-    begin_ = static_cast<char*>(all) + page;
+    begin_ = static_cast<char*>(all) + kGuardBytes;
     if (bytes_ && mprotect(begin_, bytes_, PROT_READ | PROT_WRITE) != 0) std::abort();
   }
   Guarded(Guarded&& other) noexcept { *this = std::move(other); }
@@ -31,7 +35,7 @@ class Guarded {
     return *this;
   }
   ~Guarded() {
-    if (begin_) munmap(begin_ - page_bytes(), bytes_ + 2 * page_bytes());
+    if (begin_) munmap(begin_ - kGuardBytes, bytes_ + 2 * kGuardBytes);
   }
 
   char* begin() const { return begin_; }

@@ -16,6 +16,7 @@
 namespace judge {
 namespace {
 
+constexpr double kMost = 3;  // units
 uint64_t seed = 0;
 Random noise(0);
 
@@ -24,7 +25,7 @@ T nudged(T value) {
   constexpr double kUnit = sizeof(T) == 4 ? 0x1p-23 : 0x1p-52;
   if (seed == 0) return value;
   return static_cast<T>(static_cast<double>(value) *
-                        (1 + static_cast<double>(noise.between(-2, 2)) * kUnit));
+                        (1 + kMost * (2 * noise.uniform() - 1) * kUnit));
 }
 
 struct Wrapper {

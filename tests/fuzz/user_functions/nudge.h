@@ -14,7 +14,7 @@ namespace judge {
 // does nothing else with that library.
 void redirect_mathematics(void* library);
 
-// From here on results are off by up to two units, as this seed says; 0: exact.
+// From here on results are off by up to three units, as this seed says; 0: exact.
 void nudge_mathematics(uint64_t seed);
 
 }  // namespace judge

@@ -24,6 +24,7 @@ namespace judge {
 namespace {
 
 constexpr double kSpread = 8, kUnits = 8;
+constexpr double kNudge = 3;  // units that inputs are off by, at most
 constexpr int kSecondsOfACase = 4;
 constexpr size_t kOperandBytes = size_t{4} << 20;
 
@@ -60,10 +61,11 @@ struct Run {
   bool at_begin;
   uint64_t nudge;  // a seed; 0: inputs and functions of mathematics as they are
 };
-constexpr Run kRuns[] = {{FE_TONEAREST, false, 0},  {FE_TONEAREST, true, 0},
-                         {FE_UPWARD, false, 0},     {FE_DOWNWARD, false, 0},
-                         {FE_TOWARDZERO, false, 0}, {FE_TONEAREST, false, 1},
-                         {FE_TONEAREST, false, 2},  {FE_TONEAREST, false, 3}};
+constexpr Run kRuns[] = {
+    {FE_TONEAREST, false, 0}, {FE_TONEAREST, true, 0},   {FE_UPWARD, false, 0},
+    {FE_DOWNWARD, false, 0},  {FE_TOWARDZERO, false, 0}, {FE_TONEAREST, false, 1},
+    {FE_TONEAREST, false, 2}, {FE_TONEAREST, false, 3},  {FE_TONEAREST, false, 4},
+    {FE_TONEAREST, false, 5}, {FE_TONEAREST, false, 6},  {FE_TONEAREST, false, 7}};
 constexpr size_t kPlainRuns = 2;
 
 struct Range {
@@ -185,8 +187,8 @@ class Oracle {
         const int64_t at = e < o.core_count() ? core_offset(o, e) : e;
         double value = load(o.dtype, base + at * static_cast<int64_t>(from));
         if (run.nudge && is_real(o.dtype) && smooth_)
-          value *=
-              1 + (random.chance(50) ? 1 : -1) * (element(i) == NEREID_F64 ? 0x1p-52 : 0x1p-23);
+          value *= 1 + kNudge * (2 * random.uniform() - 1) *
+                           (element(i) == NEREID_F64 ? 0x1p-52 : 0x1p-23);
         store(element(i), value, places_[i] + static_cast<size_t>(e) * size);
       }
     }
@@ -253,7 +255,7 @@ class Oracle {
   const OpSignature& s_;
   const Case& c_;
   const std::vector<Guarded>* buffers_;
-  const bool smooth_ = c_.data == Data::kSmooth || c_.data == Data::kPositive;
+  const bool smooth_ = c_.data != Data::kWhole;  // whole numbers may be indices
   std::vector<std::vector<char>> before_;
   std::vector<std::vector<Range>> ranges_;
   std::vector<char*> places_;
