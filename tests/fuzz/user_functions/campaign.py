@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import generate
 
@@ -64,6 +65,8 @@ class Batch:
     def judge(self, args, folder):
         stem = folder / self.label
         sources = sorted((HERE / "corpus").glob("*.c"))
+        if time.monotonic() > args.end:
+            return self, []
         if self.source:
             stem.with_suffix(".cpp").write_text(self.source)
             sources = [stem.with_suffix(".cpp")]
@@ -98,26 +101,22 @@ def written_batches(args, choice):
     listing = wanted(args, written())
     if args.written < len(listing):
         listing = choice.sample(listing, args.written)
-    builds = [args.build] if args.build else installed(BUILDS)[:args.builds]
-    count = len(listing)
-    parts = [listing[i:i + BATCH] for i in range(0, count, BATCH)]
+    builds = [args.build] if args.build else choice.sample(installed(BUILDS), args.builds)
+    parts = [listing[i:i + BATCH] for i in range(0, len(listing), BATCH)]
     return [Batch(f"written{b}_{p}", build, part)
-            for b, build in enumerate(builds) for p, part in enumerate(parts)], count
+            for b, build in enumerate(builds) for p, part in enumerate(parts)]
 
 
-def generated_batches(args, choice):
-    builds = installed(BUILDS)
-    seeds = range(args.seed, args.seed + (args.generated + BATCH - 1) // BATCH)
-    if args.only:  # kind_seed_number
-        known = re.search(r"_(\d+)_\d+$", args.only)
-        seeds = [int(known[1])] if known else []
-    for i, seed in enumerate(seeds):
-        count = BATCH if args.only else min(BATCH, args.generated - i * BATCH)
-        source, listing = generate.generate(seed, count)
-        build = args.build or random.Random(seed).choice(builds)
-        listing = wanted(args, listing)
-        if listing:
-            yield Batch(f"generated{seed}", build, listing, source)
+def generated_batches(args):
+    builds, left, seed = installed(BUILDS), args.generated, args.seed
+    known = re.search(r"_(\d+)_\d+$", args.only or "")  # kind_seed_number
+    if args.only:
+        seed, left = (int(known[1]), 1) if known else (0, 0)
+    while left > 0:
+        listing = wanted(args, generate.listing(seed, BATCH))[:left]
+        source = generate.source(seed, BATCH, {name for name, _ in listing})
+        yield Batch(f"generated{seed}", args.build or random.Random(seed).choice(builds), listing, source)
+        left, seed = left - len(listing), seed + 1
 
 
 def plain_reason(text):
@@ -200,12 +199,14 @@ def arguments():
     parser.add_argument("--build", help="the one to use, such as 'gcc -O1'")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=30, help="seconds of a function")
+    parser.add_argument("--minutes", type=float, default=10**6, help="begin no batch after these")
     parser.add_argument("--only", help="a function, or written ones by a pattern: 'pre_*'")
     parser.add_argument("--kinds", help="those alone: usual,extent,plain")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--most-faults", type=int, default=40, help="how many are printed")
     args = parser.parse_args()
     args.judge = args.judge.resolve()
+    args.end = time.monotonic() + 60 * args.minutes
     if args.seed is None:
         args.seed = random.SystemRandom().randrange(10**6)
     return args
@@ -218,8 +219,8 @@ def main():
     report = Report()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        batches, _ = written_batches(args, choice)
-        batches += generated_batches(args, choice)
+        batches = written_batches(args, choice)
+        batches += generated_batches(args)
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             for batch, rows in pool.map(lambda b: b.judge(args, folder), batches):
                 report.add(batch, rows, args)
