@@ -14,6 +14,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "workbench/interrupt.h"
+
 namespace nrd {
 namespace {
 
@@ -61,6 +63,8 @@ std::string answer_of(const std::function<Expected<std::string>()>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent tells a crash by its signal: no handler of a sanitizer in between.
   for (const SignalName& fatal : kFatal) signal(fatal.number, SIG_DFL);
+  for (int stop : kStopSignals)  // nor of the parent
+    if (signal(stop, SIG_DFL) == SIG_IGN) signal(stop, SIG_IGN);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   const std::string bytes = answer_of(work);
   size_t done = 0;
@@ -73,16 +77,17 @@ std::string answer_of(const std::function<Expected<std::string>()>& work) {
   _exit(0);
 }
 
-// Everything until the child closes its end; false when the time is over.
+// Everything until the child closes its end; false when the time is over or the run is to stop.
 bool read_all(int from, double timeout_s, std::string& bytes) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
   while (true) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd waiting{.fd = from, .events = POLLIN, .revents = 0};
-    const int ready = left > 0 ? poll(&waiting, 1, static_cast<int>(left)) : 0;
+    pollfd waiting[2] = {{.fd = from, .events = POLLIN, .revents = 0},
+                         {.fd = interrupt_descriptor(), .events = POLLIN, .revents = 0}};
+    const int ready = left > 0 ? poll(waiting, 2, static_cast<int>(left)) : 0;
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return false;
+    if (ready <= 0 || interrupted()) return false;
     char chunk[65536];
     const ssize_t n = read(from, chunk, sizeof chunk);
     if (n < 0 && errno == EINTR) continue;
@@ -120,6 +125,7 @@ Expected<std::string> run_in_child(const ChildWork& about,
   if (!in_time) kill(pid, SIGKILL);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (!in_time && interrupted()) return ended(about, "was stopped");
   if (!in_time) return ended(about, fmt::format("gave no answer within {:g} s", about.timeout_s));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return ended(about, death_text(status));
   // A function that calls exit(0) ends the child before it has said anything.

@@ -15,7 +15,8 @@ namespace nrd {
 namespace {
 
 using enum EnvKind;
-constexpr std::array<EnvVariable, 19> kVariables = {{
+using enum EnvKind;
+constexpr std::array<EnvVariable, 20> kVariables = {{
     {"NEREID_ISA", "highest ISA level to use (a word of `nereid info`); refused when absent"},
     {"NEREID_THREADS", "default number of threads; otherwise the cores this process may use",
      kCount},
@@ -43,6 +44,7 @@ constexpr std::array<EnvVariable, 19> kVariables = {{
      kSwitch},
     {"NEREID_GDB", "1: generated code gets names for gdb", kSwitch},
     {"NO_COLOR", "any value: no colours in the output of the command line"},
+    {"TERM", "dumb: neither colours nor a line that shows progress"},
 }};
 
 constexpr std::string_view kPrefix = "NEREID_";

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "workbench/environment.h"
+#include "workbench/interrupt.h"
 
 namespace nrd::cli {
 namespace {
@@ -120,32 +121,49 @@ std::string default_baseline(const std::vector<std::string>& backends) {
 
 void add_bench_flags(CLI::App& verb, BenchOptions& options) {
   verb.add_option("--rounds", options.rounds, "slices a backend")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_between(1, 1000))
       ->capture_default_str();
   verb.add_option("--slice-ms", options.slice_ms, "length of a slice")
-      ->check(CLI::Range(0.01, 60000.0))
+      ->check(number_between(0.01, 60000))
       ->capture_default_str();
+  add_worker_flags(verb, options);
+}
+
+void add_worker_flags(CLI::App& verb, BenchOptions& options) {
   verb.add_option("--timeout", options.worker.timeout_s, "seconds until a worker counts as hung")
-      ->check(CLI::Range(0.1, 1e6))
+      ->check(number_between(0.1, 1e6))
       ->capture_default_str();
   verb.add_flag("--in-process", options.worker.in_process, "no workers: for a debugger");
 }
 
-void finish_bench(Session& session, BenchOptions& options, const ReportOptions& report,
+void finish_bench(Session& session, BenchOptions& options, const ReportOptions& files,
                   Skips skips) {
   KernelRegistry& registry = session.registry();
   options.worker.plugins = session.plugins;
   options.worker.user_ops = session.user_ops;
   options.progress = show_progress;
+  const InterruptGuard guard("\nnereid: stopping; what was measured is kept (again: at once)\n");
   Roofline roofline(registry.machine(), 1.0);
-  const nlohmann::json backends = describe_backends(registry, options.backends, options.worker);
-  Results results = run_bench(registry, options, roofline);
-  report.write(to_json(results, describe_environment(registry.machine(), roofline, session.command,
-                                                     backends, options)));
-  if (!results.all_ok() || (skips == Skips::kFail && skipped(results, "")))
+  nlohmann::json environment =
+      describe_environment(registry.machine(), session.command,
+                           describe_backends(registry, options.backends, options.worker), options);
+  RunReport report(files, environment);
+  options.on_rows = [&](const Results& so_far) {
+    describe_roofs(environment, roofline);
+    report.add(so_far, environment);
+  };
+  const Results results = run_bench(registry, options, roofline);
+  const std::string stopped =
+      fmt::format("interrupted after {} of {} cases", results.cases_done, results.cases);
+  if (!results.complete()) environment["warnings"].push_back(stopped);
+  const bool written = report.finish(results, environment);
+  if (!written || !results.all_ok() || (skips == Skips::kFail && skipped(results, "")))
     session.exit_code = kFailed;
   for (const std::string& backend : options.backends)
     if (skips == Skips::kFailIfAll && skipped(results, backend)) session.exit_code = kFailed;
+  if (results.complete()) return;
+  std::cerr << fmt::format("nereid: {}; {} rows are kept\n", stopped, results.rows.size());
+  session.exit_code = kInterrupted;
 }
 
 void add_bench(CLI::App& app, Session& session) {
@@ -159,7 +177,7 @@ void add_bench(CLI::App& app, Session& session) {
   add_bench_flags(*verb, flags->options);
   flags->report.add_to(*verb);
   verb->callback([&session, flags, verb] {
-    flags->report.note_given(*verb);
+    flags->report.open(*verb);
     run(session, *flags);
   });
 }

@@ -82,13 +82,10 @@ void add_check(CLI::App& app, Session& session) {
   flags->cases.add_to(*verb, false);
   verb->add_option("--backend", flags->backends,
                    "a list, e.g. cpu,scalar; cpu, or cuda with --device cuda");
-  verb->add_option("--timeout", flags->options.worker.timeout_s,
-                   "seconds until a worker counts as hung")
-      ->capture_default_str();
-  verb->add_flag("--in-process", flags->options.worker.in_process, "no workers: for a debugger");
+  add_worker_flags(*verb, flags->options);
   flags->report.add_to(*verb);
   verb->callback([&session, flags, verb] {
-    flags->report.note_given(*verb);
+    flags->report.open(*verb);
     run(session, *flags);
   });
 }

@@ -17,6 +17,16 @@ struct DemoFlags {
 };
 
 void run(Session& session, DemoFlags& flags) {
+  std::error_code error;
+  std::filesystem::create_directories(flags.out, error);
+  if (error) fail(kFailed, fmt::format("--out: '{}': {}", flags.out, error.message()));
+  ReportOptions report;
+  for (auto [target, name] :
+       {std::pair{&report.json, "report.json"}, {&report.html, "report.html"}}) {
+    target->given = {(std::filesystem::path(flags.out) / name).string()};
+    target->asked = true;
+  }
+  report.open();
   for (const Op& op : catalogue()) {
     CaseOptions one;
     one.op = op.name;
@@ -26,15 +36,9 @@ void run(Session& session, DemoFlags& flags) {
   flags.options.backends = default_backends(session, flags.options.cases);
   flags.options.only_capable = true;
   flags.options.baseline = "scalar";
-  std::error_code error;
-  std::filesystem::create_directories(flags.out, error);
-  if (error) fail(kFailed, fmt::format("--out: '{}': {}", flags.out, error.message()));
-  ReportOptions report;
-  report.json = {flags.out + "/report.json"};
-  report.json_given = true;
-  report.html = flags.out + "/report.html";
   finish_bench(session, flags.options, report, Skips::kFine);
-  std::cout << fmt::format("\nreport: {}\ndata:   {}\n", report.html, report.json.front());
+  std::cout << fmt::format("\nreport: {}\ndata:   {}\n", report.html.file->path(),
+                           report.json.file->path());
 }
 
 }  // namespace

@@ -45,11 +45,8 @@ void show_devices() {
   for (const std::string& line : describe_devices()) std::cout << "device  " << line << "\n";
 }
 
-void show_peaks(const Machine& machine, const std::string& threads) {
-  for (const std::string& count : split_list(threads)) {
-    const int n = std::atoi(count.c_str());
-    if (n < 1)
-      fail(kUsage, fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", count));
+void show_peaks(const Machine& machine, const std::vector<int>& threads) {
+  for (int n : threads) {
     const MeasuredPeaks p = measure_peaks(machine.profile, n, 3.0);
     std::cout << fmt::format("measured, {} thread{}\n  f32 FMA  {:8.1f} GFLOP/s\n", n,
                              n > 1 ? "s" : "", p.arithmetic.f32_fma);
@@ -82,11 +79,12 @@ void add_info(CLI::App& app, Session& session) {
   verb->add_flag("--peaks", *peaks, "measure arithmetic and memory peaks (seconds)");
   verb->add_option("--threads", *threads, "for --peaks: a list, e.g. 1,2")->capture_default_str();
   verb->callback([&session, peaks, threads] {
+    const std::vector<int> counts = thread_counts(*threads);
     const Machine& machine = session.registry().machine();
     show_machine(machine);
     show_compiler(machine);
     show_devices();
-    if (*peaks) show_peaks(machine, *threads);
+    if (*peaks) show_peaks(machine, counts);
     std::cout << "environment\n";
     show_settings();
   });

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// src/cli/session.cpp: the registry of a run, messages and reports.
+// src/cli/session.cpp: the registry of a run, messages, and cases out of options.
 #include "cli/session.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <charconv>
 #include <iostream>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <sstream>
 
 #include "base/device.h"
 #include "base/env.h"
-#include "base/files.h"
 #include "dispatch/strict.h"
 #include "workbench/backends/peers.h"
 #include "workbench/report.h"
-#include "workbench/report_html.h"
 #include "workbench/user_ops.h"
 
 namespace nrd::cli {
@@ -69,15 +69,31 @@ std::string Session::register_user_ops() {
   return last_op_;
 }
 
-bool color_output() { return isatty(STDOUT_FILENO) && !env("NO_COLOR"); }
+namespace {
+
+// A terminal that knows no escape sequences says so.
+bool is_terminal(int fd) { return isatty(fd) && env("TERM") != "dumb"; }
+
+size_t terminal_width(int fd) {
+  winsize size{};
+  const bool known = isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kTableWidth;
+}
+
+}  // namespace
+
+bool color_output() { return is_terminal(STDOUT_FILENO) && env("NO_COLOR").value_or("").empty(); }
+
+size_t output_width() { return terminal_width(STDOUT_FILENO); }
 
 void show_progress(const std::string& what, double fraction) {
-  if (!isatty(STDERR_FILENO)) return;
+  if (!is_terminal(STDERR_FILENO)) return;
   if (what.empty()) {
     std::cerr << "\r\033[K" << std::flush;
     return;
   }
-  std::cerr << fmt::format("\r\033[K[{:3.0f}%] {:.90}", 100 * fraction, what) << std::flush;
+  const size_t room = std::max<size_t>(terminal_width(STDERR_FILENO), 10) - 8;
+  std::cerr << fmt::format("\r\033[K[{:3.0f}%] {:.{}}", 100 * fraction, what, room) << std::flush;
 }
 
 std::vector<std::string> split_list(const std::string& text) {
@@ -88,51 +104,53 @@ std::vector<std::string> split_list(const std::string& text) {
   return parts;
 }
 
-void ReportOptions::add_to(CLI::App& verb) {
-  auto optional_file = [&](const char* flag, std::vector<std::string>& file, const char* what) {
-    verb.add_option(flag, file, what)->expected(0, 1)->type_name("[FILE]");
-  };
-  optional_file("--json", json, "write JSON to FILE, or alone to standard output");
-  optional_file("--csv", csv, "write CSV likewise");
-  optional_file("--md", md, "write Markdown likewise");
-  verb.add_option("--html", html, "write one self-contained page to FILE");
-}
-
-void ReportOptions::note_given(const CLI::App& verb) {
-  json_given = verb.count("--json") > 0;
-  csv_given = verb.count("--csv") > 0;
-  md_given = verb.count("--md") > 0;
-}
-
 namespace {
 
-void write_file(const std::string& path, const std::string& content) {
-  if (Expected<void> saved = save_file(path, content); !saved) {
-    Error error = saved.error();
-    error.hint = "the report could not be written";
-    fail(error);
-  }
+// The whole text as a number of digits only: no sign, no blank, no overflow.
+std::optional<uint64_t> parse_whole(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
-// True when the report went to standard output.
-bool write_report(bool given, const std::vector<std::string>& file, const std::string& content) {
-  if (!given) return false;
-  if (!file.empty() && !file.front().empty()) {
-    write_file(file.front(), content);
-    return false;
-  }
-  std::cout << content;
-  return true;
+CLI::Validator validator(std::string allowed, std::function<bool(const std::string&)> passes) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        return passes(text) ? "" : fmt::format("got '{}', allowed: {}", text, allowed);
+      },
+      "");
 }
 
 }  // namespace
 
-void ReportOptions::write(const nlohmann::json& document) const {
-  bool quiet = write_report(json_given, json, document.dump(1) + "\n");
-  quiet = write_report(csv_given, csv, csv_given ? render_csv(document) : "") || quiet;
-  quiet = write_report(md_given, md, md_given ? render_markdown(document) : "") || quiet;
-  if (!html.empty()) write_file(html, render_html(document));
-  if (!quiet) std::cout << render_table(document, color_output());
+CLI::Validator number_between(double low, double high) {
+  return validator(fmt::format("a number from {} to {}", low, high), [=](const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    return end != text.c_str() && *end == 0 && value >= low && value <= high;
+  });
+}
+
+CLI::Validator whole_between(uint64_t low, uint64_t high) {
+  return validator(fmt::format("a whole number from {} to {}", low, high),
+                   [=](const std::string& text) {
+                     const std::optional<uint64_t> value = parse_whole(text);
+                     return value && *value >= low && *value <= high;
+                   });
+}
+
+std::vector<int> thread_counts(const std::string& text) {
+  std::vector<int> counts;
+  for (const std::string& part : split_list(text)) {
+    const std::optional<uint64_t> count = parse_whole(part);
+    if (!count || *count < 1 || *count > kMostThreads)
+      fail(kUsage, fmt::format("--threads: got '{}', allowed: 1 to {}", part, kMostThreads));
+    counts.push_back(static_cast<int>(*count));
+  }
+  if (counts.empty())
+    fail(kUsage, fmt::format("--threads: got '{}', allowed: a list of counts, e.g. 1,2", text));
+  return counts;
 }
 
 void CaseOptions::add_to(CLI::App& verb, bool timing) {
@@ -145,7 +163,9 @@ void CaseOptions::add_to(CLI::App& verb, bool timing) {
   verb.add_option("--device", device, "cpu, cuda or cuda:N");
   verb.add_option("--data", data, "normal; wide, outliers, denormal, special, constant, full")
       ->capture_default_str();
-  verb.add_option("--seed", seed, "seed of the data")->capture_default_str();
+  verb.add_option("--seed", seed, "seed of the data")
+      ->check(whole_between(0, std::numeric_limits<uint64_t>::max()))
+      ->capture_default_str();
   verb.add_option("--threads", threads, "a list, e.g. 1,2")->capture_default_str();
   if (!timing) return;
   verb.add_option("--cache", cache, "warm, cold or both; on a device cold unless said")
@@ -187,14 +207,6 @@ T or_fail(Expected<T> value) {
   return std::move(*value);
 }
 
-int thread_count(const std::string& text) {
-  char* end = nullptr;
-  const long count = std::strtol(text.c_str(), &end, 10);
-  if (*end != 0 || count < 1)
-    fail(kUsage, fmt::format("--threads: got '{}', allowed: a whole number of 1 or more", text));
-  return static_cast<int>(std::min(count, 1L << 20));
-}
-
 std::vector<CacheState> cache_states(const std::string& text, bool on_cpu) {
   const std::string chosen = text.empty() ? on_cpu ? "warm" : "cold" : text;
   std::vector<CacheState> list;
@@ -231,8 +243,8 @@ std::vector<CaseSpec> CaseOptions::cases() const {
       spec.request.sizes = sizes;
       for (const std::string& dtype : dtype_list) {
         spec.request.dtypes = dtype;
-        for (const std::string& count : split_list(threads)) {
-          spec.threads = thread_count(count);
+        for (int count : thread_counts(threads)) {
+          spec.threads = count;
           for (CacheState state : cache_states(cache, on_cpu)) {
             spec.cache = state;
             for (Regime one : regimes(regime, on_cpu)) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@ namespace nrd::cli {
 constexpr int kOk = 0;
 constexpr int kFailed = 1;  // something that was asked for did not succeed
 constexpr int kUsage = 2;   // the request itself is wrong
+constexpr int kInterrupted = 130;
 
 struct Session {
   std::string command;                // as it was typed, for the report
@@ -43,21 +43,11 @@ struct Session {
 [[noreturn]] void fail(int code, const std::string& message);
 [[noreturn]] void fail(const Error& error);  // kUsage for misuse, kFailed for the rest
 
-bool color_output();  // standard output is a terminal and NO_COLOR is not set
+// Standard output is a terminal that understands colours, and NO_COLOR is not set.
+bool color_output();
+size_t output_width();  // of the terminal that standard output is, or that of a table
+// A line that the next one replaces, where standard error is a terminal; nothing removes it.
 void show_progress(const std::string& what, double fraction);
-
-// --json [FILE] --csv [FILE] --md [FILE] --html FILE
-struct ReportOptions {
-  std::vector<std::string> json, csv, md;
-  std::string html;
-  bool json_given = false, csv_given = false, md_given = false;
-
-  void add_to(CLI::App& verb);
-  void note_given(const CLI::App& verb);  // after parsing: which flags stood there
-  // Writes every report that was asked for; the table goes to standard output unless a report
-  // does.
-  void write(const nlohmann::json& document) const;
-};
 
 // --shape --dtype --opt --device --threads --cache --regime --data --seed: a list of cases of one
 // operator. What is empty follows from the device: warm and eager on the CPU, cold and back to back
@@ -77,6 +67,12 @@ struct CaseOptions {
 
 // Its floating operands are f64 by nature: a user's function of doubles.
 bool takes_f64(const Op& op);
+
+// For options: a number in [low, high], so neither nan nor inf; and a whole one.
+CLI::Validator number_between(double low, double high);
+CLI::Validator whole_between(uint64_t low, uint64_t high);
+// --threads: a list of counts; ends the program on a mistake.
+std::vector<int> thread_counts(const std::string& text);
 
 std::vector<std::string> split_list(const std::string& text);  // at commas
 

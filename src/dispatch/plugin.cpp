@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cctype>
 
@@ -172,7 +173,9 @@ class PluginReader {
   explicit PluginReader(const std::string& path) : path_(path) {}
 
   Expected<Library> open() const {
-    Library library(dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL));
+    // dlopen looks for a name without a slash among the system's libraries only.
+    const bool here = path_.find('/') == std::string::npos && access(path_.c_str(), F_OK) == 0;
+    Library library(dlopen((here ? "./" + path_ : path_).c_str(), RTLD_NOW | RTLD_LOCAL));
     if (library) return library;
     const char* why = dlerror();
     return error(ErrorCode::kEnvironment, why ? why : "no reason from dlopen",

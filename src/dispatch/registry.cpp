@@ -146,6 +146,7 @@ std::vector<Explanation> KernelRegistry::explain(const Desc& desc, std::string_v
   std::vector<Explanation> lines;
   for (Backend* backend : list()) {
     if (!only.empty() && backend->name() != only) continue;
+    if (only.empty() && !backend->runs_on(desc.device.kind)) continue;
     if (Expected<void> reachable = check_device(*backend, desc); !reachable) {
       lines.push_back({.backend = backend->name(), .reason = reachable.error().message()});
       continue;

@@ -58,7 +58,7 @@ class KernelRegistry {
   Expected<KernelChoice> get_kernel(std::string_view backend, std::string_view op) const;
   // The first kernel of the backend that accepts the case; the error tells why each did not.
   Expected<KernelChoice> select(std::string_view backend, const Desc& desc) const;
-  // Every kernel of every backend (or of one), in the order of selection.
+  // Every kernel of every backend that reaches the operands (or of one), in the order of selection.
   std::vector<Explanation> explain(const Desc& desc, std::string_view backend = {}) const;
 
   // The process's default instance, with plug-ins of NEREID_PLUGINS.

@@ -9,6 +9,7 @@
 
 #include "workbench/bench_device.h"
 #include "workbench/bench_rows.h"
+#include "workbench/interrupt.h"
 
 namespace nrd {
 namespace {
@@ -58,6 +59,7 @@ struct Entry {
   Row row;
   std::vector<double> samples;
   bool timing = false;
+  bool cut = false;  // the run was stopped in its middle
 };
 
 class CaseRun {
@@ -70,6 +72,7 @@ class CaseRun {
       if (options_.only_capable && !contender.has_kernel(*case_.desc.op)) continue;
       Entry entry{.contender = &contender, .row = make_row(case_, contender.name()), .samples = {}};
       prepare(entry);
+      if (entry.cut) break;
       entries_.push_back(std::move(entry));
     }
     if (options_.time) time_all();
@@ -81,6 +84,8 @@ class CaseRun {
  private:
   void end(Entry& entry, const Error& error) {
     entry.timing = false;
+    entry.cut = interrupted();
+    if (entry.cut) return;
     end_row(entry.row, error, !entry.contender->worker());
   }
 
@@ -98,7 +103,12 @@ class CaseRun {
       entry.row.kernel = loaded->value("kernel", "");
       entry.row.numerics = loaded->value("numerics", "");
       entry.row.isa = loaded->value("isa", "");
-      if (check_row(entry.row, **worker, {{"do", "outputs"}}, spec, references_, several)) continue;
+      if (check_row(entry.row, **worker, {{"do", "outputs"}}, spec, references_, several)) {
+        entry.cut = interrupted() && distribution != distributions.back();
+        if (entry.cut) return;
+        continue;
+      }
+      entry.cut = interrupted() && entry.row.outcome == Outcome::kError;
       // Wrong is not slow: a user wants to see how fast the wrong one is, flagged as such.
       entry.timing = entry.row.outcome == Outcome::kFail && !several;
       return;
@@ -115,6 +125,7 @@ class CaseRun {
   void time_all() {
     for (int round = 0; round < options_.rounds; round++) {
       for (Entry& entry : entries_) {
+        if (interrupted()) return;
         if (!entry.timing || over_budget(entry, round)) continue;
         for (Entry& other : entries_)
           if (other.contender != entry.contender && other.contender->worker())
@@ -152,7 +163,9 @@ class CaseRun {
       row.p90_us = percentile(entry.samples, 0.90);
     }
     roofline_.judge(row, case_);
-    if (!row.slices_us.empty() && static_cast<int>(row.slices_us.size()) < options_.rounds)
+    const bool stopped = options_.time && row.outcome == Outcome::kPass && interrupted();
+    if ((!row.slices_us.empty() || stopped) &&
+        static_cast<int>(row.slices_us.size()) < options_.rounds)
       row.flags.push_back(fmt::format("{} of {} slices", row.slices_us.size(), options_.rounds));
     return row;
   }
@@ -168,6 +181,7 @@ class CaseRun {
 
 Results run_bench(KernelRegistry& registry, const BenchOptions& options, Roofline& roofline) {
   Results results;
+  results.cases = options.cases.size();
   std::vector<Contender> contenders;
   for (const std::string& name : options.backends)
     contenders.emplace_back(registry, name, options.worker);
@@ -175,7 +189,7 @@ Results run_bench(KernelRegistry& registry, const BenchOptions& options, Rooflin
                                    ? options.backends.front()
                                    : options.baseline;
   DeviceBench devices(registry, options, roofline);
-  for (size_t i = 0; i < options.cases.size(); i++) {
+  for (size_t i = 0; i < options.cases.size() && !interrupted(); i++) {
     Expected<Case> c = make_case(options.cases[i]);
     std::vector<Row> rows;
     if (!c) {
@@ -191,6 +205,8 @@ Results run_bench(KernelRegistry& registry, const BenchOptions& options, Rooflin
     else
       add_ratios(results, rows, baseline);
     std::move(rows.begin(), rows.end(), std::back_inserter(results.rows));
+    results.cases_done += !interrupted();
+    if (options.on_rows) options.on_rows(results);
   }
   if (options.progress) options.progress("", 1);
   return results;

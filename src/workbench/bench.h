@@ -29,6 +29,8 @@ struct BenchOptions {
   WorkerOptions worker;
   // Called with a line that says what is being done and how far it is (0 to 1).
   std::function<void(const std::string& what, double fraction)> progress;
+  // Called when the rows of a case are there, with all that there are so far.
+  std::function<void(const Results& so_far)> on_rows;
 
   std::vector<Distribution> distributions_of(const Case& c) const {
     return distributions.empty() ? std::vector{c.spec.distribution} : distributions;
@@ -56,6 +58,7 @@ class Roofline {
   std::map<std::string, GpuRoofs> devices_;  // "cuda:0"
 };
 
+// Stops when interrupted(), with what was measured until then.
 Results run_bench(KernelRegistry& registry, const BenchOptions& options, Roofline& roofline);
 
 }  // namespace nrd

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/device.h"
+#include "workbench/interrupt.h"
 
 namespace nrd {
 namespace {
@@ -151,10 +152,7 @@ std::vector<std::string> DeviceBench::race_once(std::vector<Row>& rows, const Ca
     }
     const nlohmann::json& entry = reply->at("rows").at(row.backend);
     if (!entry.value("ok", false)) {
-      end_row(row,
-              make_error({.code = static_cast<ErrorCode>(entry.value("code", 9)),
-                          .hint = entry.value("reason", "")}),
-              false);
+      end_row(row, error_of_reply(entry), false);
       broke.push_back(row.backend);
       continue;
     }
@@ -192,14 +190,17 @@ void DeviceBench::finish(Row& row, const Case& c) {
 std::vector<Row> DeviceBench::run(const Case& c) {
   std::vector<Row> rows = start_rows(c);
   References references;
-  for (Row& row : rows) check(row, c, references);
-  if (options_.time) {
+  for (Row& row : rows)
+    if (!interrupted()) check(row, c, references);
+  if (options_.time && !interrupted()) {
     const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
       return row.outcome == Outcome::kPass || row.outcome == Outcome::kFail;
     });
     if (any) measure_roofs(c);
     race(rows, c);
   }
+  // Those that were stopped before they had a verdict.
+  if (interrupted()) std::erase_if(rows, [](const Row& r) { return r.outcome == Outcome::kError; });
   for (Row& row : rows) finish(row, c);
   return rows;
 }

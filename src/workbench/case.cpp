@@ -85,17 +85,23 @@ std::string Case::options_text() const {
 }
 
 std::string Case::text() const {
-  std::string options = options_text();
-  return fmt::format(
-      "{} {} {}{}{} {}", desc.op->name, desc.shape_text(), desc.dtype_text(),
-      options.empty() ? "" : " ", options,
-      conditions_text(to_string(spec.device), spec.threads, word(spec.cache), word(spec.regime)));
+  return case_text({desc.op->name, desc.shape_text(), desc.dtype_text(), options_text(),
+                    to_string(spec.device), std::to_string(spec.threads), word(spec.cache),
+                    word(spec.regime)});
 }
 
-std::string conditions_text(std::string_view device, int threads, std::string_view cache,
-                            std::string_view regime) {
-  if (device.empty() || device == "cpu") return fmt::format("threads={} {}", threads, cache);
-  return fmt::format("{} {} {}", device, cache, regime);
+std::string case_text(const CaseWords& w) {
+  const bool on_cpu = w.device.empty() || w.device == "cpu";
+  const std::string threads = w.threads.empty() ? "" : fmt::format("threads={}", w.threads);
+  std::string text;
+  for (std::string_view part :
+       {w.op, w.shape, w.dtype, w.options, on_cpu ? std::string_view(threads) : w.device, w.cache,
+        on_cpu ? std::string_view() : w.regime}) {
+    if (part.empty()) continue;
+    if (!text.empty()) text += ' ';
+    text += part;
+  }
+  return text;
 }
 
 Expected<Case> make_case(const CaseSpec& spec) {
@@ -103,12 +109,12 @@ Expected<Case> make_case(const CaseSpec& spec) {
   if (!op) return op.error();
   Expected<Desc> desc = bind_case(**op, spec.request);
   if (!desc) return desc.error();
-  if (spec.threads < 1 || spec.threads > 4096)
+  if (spec.threads < 1 || spec.threads > kMostThreads)
     return make_error({.code = ErrorCode::kInvalidArgument,
                        .op = spec.op,
                        .argument = "threads",
                        .got = fmt::format("{}", spec.threads),
-                       .allowed = "1 to 4096"});
+                       .allowed = fmt::format("1 to {}", kMostThreads)});
   if ((spec.device.kind == DeviceKind::kCpu) != (spec.regime == Regime::kEager))
     return make_error({.code = ErrorCode::kInvalidArgument,
                        .op = spec.op,

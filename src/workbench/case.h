@@ -44,19 +44,23 @@ struct CaseSpec {
   uint64_t seed = 1;
 };
 
+constexpr int kMostThreads = 4096;
+
 struct Case {
   CaseSpec spec;
   Desc desc;
 
   std::string options_text() const;  // of the Desc, and the layout where it is not the default
-  std::string text() const;          // "gemm m=16,n=64,k=64 f32 threads=1 warm"
+  std::string text() const;          // case_text of it
   bool on_device() const { return desc.device.kind != DeviceKind::kCpu; }
 };
 
-// The end of a case's text: "threads=1 warm", or "cuda:0 cold gapped". Rows, ratios and reports
-// spell a case alike.
-std::string conditions_text(std::string_view device, int threads, std::string_view cache,
-                            std::string_view regime);
+// What tells a case from others. Rows, ratios, reports and comparisons spell it by this alone:
+// "gemm m=16,n=64,k=64 f32 threads=1 warm", on a device "... f32 cuda:0 cold gapped".
+struct CaseWords {
+  std::string_view op, shape, dtype, options, device, threads, cache, regime;
+};
+std::string case_text(const CaseWords& words);
 
 Expected<Case> make_case(const CaseSpec& spec);
 

@@ -8,28 +8,21 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
+
+#include "workbench/json_fields.h"
+#include "workbench/result.h"
 
 namespace nrd {
 namespace {
 
 using nlohmann::json;
 
-// A stored file may hold anything; a field of another type counts as absent.
-std::string word(const json& row, const char* key) {
-  auto found = row.find(key);
-  return found != row.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-// SPEC section 6: what makes two rows the same row.
+// What makes two rows the same row.
 std::string identity(const json& row) {
-  std::string text;
-  for (const char* key : {"op", "shape", "dtype", "options", "backend", "isa", "cache", "regime"}) {
-    const std::string part = word(row, key);
-    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
-  }
-  auto threads = row.find("threads");
-  return text + " threads=" + (threads == row.end() ? "1" : threads->dump());
+  std::string words = case_text(row);
+  for (const char* key : {"backend", "isa"})
+    if (const std::string part = text(row, key); !part.empty()) words += " " + part;
+  return words;
 }
 
 std::map<std::string, json> by_identity(const json& report) {
@@ -39,20 +32,18 @@ std::map<std::string, json> by_identity(const json& report) {
 }
 
 std::vector<double> slices(const json& row) {
-  std::vector<double> list;
-  auto found = row.find("slices_us");
-  if (found == row.end() || !found->is_array()) return list;
-  for (const json& value : *found)
-    if (value.is_number()) list.push_back(value);
-  return list;
+  std::vector<double> found;
+  for (const json& value : list(row, "slices_us"))
+    if (value.is_number()) found.push_back(value);
+  return found;
 }
 
 Change judge(const std::string& name, const json& before, const json& after, double tolerance) {
   Change change{.row = name, .verdict = "", .detail = "", .ratio = {}};
-  const std::string was = word(before, "verdict"), is = word(after, "verdict");
+  const std::string was = text(before, "verdict"), is = text(after, "verdict");
   if (was == "pass" && is != "pass") {
     change.verdict = "failing";
-    change.detail = word(after, "reason");
+    change.detail = text(after, "reason");
     return change;
   }
   if (was != "pass" && is == "pass") {

@@ -2,12 +2,15 @@
 // src/workbench/device_session.cpp: checks by backend, races of all, the roofs of the device.
 #include "workbench/device_session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/device.h"
 #include "workbench/device_roofs.h"
+#include "workbench/interrupt.h"
 #include "workbench/stats.h"
 
 namespace nrd {
@@ -89,7 +92,10 @@ nlohmann::json DeviceSession::answer(const std::string& verb, const nlohmann::js
   if (verb == "outputs") return run_outputs();
   if (verb == "race") return race(request);
   if (verb == "roofs") return roofs(request);
-  return {{"ok", false}, {"reason", "unknown request " + verb}};
+  return failed_reply(make_error({.code = ErrorCode::kInternal,
+                                  .argument = "request",
+                                  .got = fmt::format("'{}'", verb),
+                                  .allowed = "load, outputs, race, roofs"}));
 }
 
 Expected<DeviceQueue*> DeviceSession::queue(const Device& device) {
@@ -146,7 +152,8 @@ nlohmann::json DeviceSession::race(const nlohmann::json& request) {
   const auto start = std::chrono::steady_clock::now();
   bool in_time = true;
   for (int round = 0; round < rounds; round++) {
-    in_time = round < kFewestRounds || std::chrono::steady_clock::now() - start <= budget;
+    in_time = !interrupted() &&
+              (round < kFewestRounds || std::chrono::steady_clock::now() - start <= budget);
     if (!in_time) break;
     if (round >= kFewestSteadyRounds &&
         std::all_of(racers.begin(), racers.end(), [](const Racer& r) { return r.is_steady(); }))

@@ -99,16 +99,20 @@ nlohmann::json describe_backends(KernelRegistry& registry, const std::vector<std
   return list;
 }
 
-nlohmann::json describe_environment(const Machine& machine, const Roofline& roofline,
-                                    const std::string& command, const nlohmann::json& backends,
-                                    const BenchOptions& options) {
+void describe_roofs(nlohmann::json& environment, const Roofline& roofline) {
+  nlohmann::json measured = nlohmann::json::array(), devices = nlohmann::json::object();
+  for (const auto& [threads, peaks] : roofline.all()) measured.push_back(describe_peaks(peaks));
+  for (const auto& [name, roofs] : roofline.devices()) devices[name] = to_json(roofs);
+  environment["measured"] = std::move(measured);
+  environment["devices"] = std::move(devices);
+}
+
+nlohmann::json describe_environment(const Machine& machine, const std::string& command,
+                                    const nlohmann::json& backends, const BenchOptions& options) {
   const DeviceProfile& p = machine.profile;
-  nlohmann::json caches = nlohmann::json::array(), measured = nlohmann::json::array();
+  nlohmann::json caches = nlohmann::json::array();
   for (const CacheLevel& c : p.caches)
     if (c.bytes > 0) caches.push_back({{"name", c.name}, {"bytes", c.bytes}});
-  for (const auto& [threads, peaks] : roofline.all()) measured.push_back(describe_peaks(peaks));
-  nlohmann::json devices = nlohmann::json::object();
-  for (const auto& [name, roofs] : roofline.devices()) devices[name] = to_json(roofs);
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   return {{"nereid_version", kVersion},
           {"git", or_null(kGitRevision)},
@@ -127,8 +131,8 @@ nlohmann::json describe_environment(const Machine& machine, const Roofline& roof
             {"int8_gops_per_core", p.nominal.int8_dot},
             {"amx_bf16_gflops_per_core", p.nominal.amx_bf16},
             {"dram_gbps", p.nominal_dram_gbps}}},
-          {"measured", measured},
-          {"devices", devices},
+          {"measured", nlohmann::json::array()},
+          {"devices", nlohmann::json::object()},
           {"governor", or_null(governor)},
           {"smt", or_null(first_line("/sys/devices/system/cpu/smt/active"))},
           {"turbo", or_null(first_line("/sys/devices/system/cpu/cpufreq/boost"))},

@@ -79,7 +79,7 @@ std::string render_html(const nlohmann::json& report) {
   page += plots_section(model);
   page += failures_section(model);
   page += data_section(report);
-  const std::string version = escape(text(model.environment, "nereid_version"));
+  const std::string version = escape(html::text(model.environment, "nereid_version"));
   page += fmt::format("</main>\n<footer><p>Made by Nereid{}{}.</p></footer>\n</body>\n</html>\n",
                       version.empty() ? "" : " ", version);
   return page;

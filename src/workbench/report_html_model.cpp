@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "workbench/result.h"
+
 namespace nrd::html {
 namespace {
 
@@ -53,12 +55,7 @@ void read_words(const Json& json, Row& row) {
   static constexpr const char* kWords[] = {"pass", "fail", "skipped", "error"};
   row.verdict_text = kWords[static_cast<int>(row.verdict)];
   for (const Json& flag : list(json, "flags")) row.flags.push_back(describe(flag));
-  // As Row::case_text spells it.
-  const std::string device = text(json, "device");
-  const bool on_cpu = device.empty() || device == "cpu";
-  const std::string where = !on_cpu ? device : row.threads.empty() ? "" : "threads=" + row.threads;
-  row.ratio_key = single_blanks(join_words(
-      {row.op, row.shape, row.dtype, row.options, where, row.cache, on_cpu ? "" : row.regime}));
+  row.ratio_key = single_blanks(case_text(json));
 }
 
 void read_figures(const Json& json, Row& row) {

@@ -116,32 +116,7 @@ std::string count_text(std::size_t count, std::string_view singular, std::string
   return fmt::format("{} {}", grouped(static_cast<double>(count)), count == 1 ? singular : plural);
 }
 
-const Json& member(const Json& object, std::string_view key) {
-  static const Json kNull;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(std::string(key));
-  return found == object.end() ? kNull : *found;
-}
-
-Number number(const Json& object, std::string_view key) {
-  const Json& value = member(object, key);
-  if (!value.is_number()) return {};
-  const double figure = value.get<double>();
-  return std::isfinite(figure) ? Number(figure) : Number();
-}
-
-std::string text(const Json& object, std::string_view key) {
-  const Json& value = member(object, key);
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer()) return value.dump();
-  return describe(value);
-}
-
-const std::vector<Json>& list(const Json& object, std::string_view key) {
-  static const std::vector<Json> kEmpty;
-  const Json& value = member(object, key);
-  return value.is_array() ? value.get_ref<const Json::array_t&>() : kEmpty;
-}
+std::string text(const Json& object, std::string_view key) { return describe(member(object, key)); }
 
 std::string describe(const Json& value) {
   if (value.is_null()) return "";

@@ -2,11 +2,12 @@
 // src/workbench/report_html_text.h: escaping and number formats of the HTML report.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "workbench/json_fields.h"
 
 namespace nrd::html {
 
@@ -31,13 +32,8 @@ std::string duration_text(double us);   // 85 ns  12.3 µs  4.56 ms
 std::string bytes_text(double bytes);   // 512 B  1.5 KiB  36 MiB
 std::string count_text(std::size_t count, std::string_view singular, std::string_view plural);
 
-// Readers that never throw: a missing key, null or a wrong type is "not there".
-const Json& member(const Json& object, std::string_view key);
-Number number(const Json& object, std::string_view key);
-std::string text(const Json& object, std::string_view key);
-const std::vector<Json>& list(const Json& object, std::string_view key);
-
 // Any JSON value in words: yes/no, few digits, lists with commas, objects as "key value".
 std::string describe(const Json& value);
+std::string text(const Json& object, std::string_view key);  // a field in words
 
 }  // namespace nrd::html

@@ -2,12 +2,10 @@
 // src/workbench/result.cpp: rows as JSON.
 #include "workbench/result.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "workbench/case.h"
+#include "workbench/json_fields.h"
 
 namespace nrd {
 namespace {
@@ -31,8 +29,14 @@ std::string_view word(Outcome outcome) {
 }
 
 std::string Row::case_text() const {
-  return fmt::format("{} {} {}{}{} {}", op, shape, dtype, options.empty() ? "" : " ", options,
-                     conditions_text(device, threads, cache, regime));
+  return nrd::case_text(
+      CaseWords{op, shape, dtype, options, device, std::to_string(threads), cache, regime});
+}
+
+std::string case_text(const nlohmann::json& row) {
+  return case_text(CaseWords{text(row, "op"), text(row, "shape"), text(row, "dtype"),
+                             text(row, "options"), text(row, "device"), text(row, "threads"),
+                             text(row, "cache"), text(row, "regime")});
 }
 
 bool Results::all_ok() const {
@@ -90,17 +94,10 @@ nlohmann::json to_json(const Row& row) {
   return json;
 }
 
-nlohmann::json to_json(const Results& results, const nlohmann::json& environment) {
-  nlohmann::json rows = nlohmann::json::array(), ratios = nlohmann::json::array();
-  for (const Row& row : results.rows) rows.push_back(to_json(row));
-  for (const RatioRow& r : results.ratios)
-    ratios.push_back({{"case", r.case_text},
-                      {"backend", r.backend},
-                      {"against", r.against},
-                      {"median", r.ratio.median},
-                      {"low", r.ratio.low},
-                      {"high", r.ratio.high}});
-  return {{"schema", 1}, {"environment", environment}, {"results", rows}, {"ratios", ratios}};
+nlohmann::json to_json(const RatioRow& r) {
+  return {{"case", r.case_text},        {"backend", r.backend},
+          {"against", r.against},       {"median", number(r.ratio.median)},
+          {"low", number(r.ratio.low)}, {"high", number(r.ratio.high)}};
 }
 
 }  // namespace nrd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/result.h: one row of a report, as JSON names its fields (SPEC section 6).
+// src/workbench/result.h: one row of a report, as JSON names its fields.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -50,12 +50,14 @@ struct RatioRow {
 struct Results {
   std::vector<Row> rows;
   std::vector<RatioRow> ratios;
+  size_t cases = 0, cases_done = 0;  // fewer are done where the run was interrupted
 
+  bool complete() const { return cases_done == cases; }
   bool all_ok() const;  // every row passed or was skipped because a backend is not here
 };
 
 nlohmann::json to_json(const Row& row);
-// {"schema": 1, "environment": ..., "results": [...], "ratios": [...]}
-nlohmann::json to_json(const Results& results, const nlohmann::json& environment);
+std::string case_text(const nlohmann::json& row);  // of a row as it is stored
+nlohmann::json to_json(const RatioRow& ratio);
 
 }  // namespace nrd

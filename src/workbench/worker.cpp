@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@
 
 #include "base/child.h"
 #include "workbench/device_session.h"
+#include "workbench/interrupt.h"
+#include "workbench/json_fields.h"
 
 extern char** environ;
 
@@ -53,9 +56,19 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return list;
 }
 
+// How long a worker may go on with what it does when the run is to stop: a slice ends in time, and
+// is kept.
+constexpr double kGraceSeconds = 2;
+
 // In the child: only calls that are safe after fork.
-[[noreturn]] void exec_worker(int requests, int replies, int outputs, const char* program,
-                              char* const* arguments, char* const* environment) {
+[[noreturn]] void exec_worker(pid_t supervisor, int requests, int replies, int outputs,
+                              const char* program, char* const* arguments,
+                              char* const* environment) {
+  // It ends with its supervisor, however that ends, and Ctrl-C is the supervisor's business.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != supervisor) _exit(127);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
   // Move our ends out of the way first: one of them may sit on 3, 4 or 5.
   int high[3] = {fcntl(requests, F_DUPFD, 10), fcntl(replies, F_DUPFD, 10),
                  fcntl(outputs, F_DUPFD, 10)};
@@ -84,10 +97,12 @@ Expected<void> Worker::spawn(std::vector<std::string> arguments,
   std::vector<std::string> environment = worker_environment(settings);
   std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
   signal(SIGPIPE, SIG_IGN);  // a dead worker is an error value
+  const pid_t supervisor = getpid();
   pid_ = fork();
   if (pid_ < 0) return system_error("fork");
   if (pid_ == 0)
-    exec_worker(to[0], from[1], file_, options_.program.c_str(), argv.data(), envp.data());
+    exec_worker(supervisor, to[0], from[1], file_, options_.program.c_str(), argv.data(),
+                envp.data());
   close(to[0]);
   close(from[1]);
   to_ = to[1];
@@ -146,6 +161,7 @@ Expected<std::unique_ptr<Worker>> Worker::start_shared(KernelRegistry& registry,
     worker->session_ = std::make_unique<DeviceSession>(registry);
     return worker;
   }
+  worker->shared_ = true;
   NRD_TRY(worker->spawn({"nereid", "worker", "--shared", "--backend", worker->backend_}, settings));
   Expected<nlohmann::json> reply = worker->greeting();
   if (!reply) return reply.error();
@@ -189,19 +205,33 @@ Error Worker::death(const std::string& during) {
 
 Expected<std::string> Worker::read_line() {
   using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::duration<double>(options_.timeout_s);
+  using Seconds = std::chrono::duration<double>;
+  const auto start = Clock::now();
+  double limit = options_.timeout_s;
+  bool told = false;  // to come to an end
   while (true) {
     if (size_t end = buffered_.find('\n'); end != buffered_.npos) {
       std::string line = buffered_.substr(0, end);
       buffered_.erase(0, end + 1);
       return line;
     }
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd waiting{.fd = from_, .events = POLLIN, .revents = 0};
-    const int ready = left > 0 ? poll(&waiting, 1, static_cast<int>(left)) : 0;
+    if (interrupted() && !told) {
+      told = true;
+      limit = std::min(limit, Seconds(Clock::now() - start).count() + kGraceSeconds);
+      if (shared_) kill(pid_, SIGTERM);  // ends its race after this round
+    }
+    const double left = std::clamp(limit - Seconds(Clock::now() - start).count(), 0.0, 1e6);
+    // Whoever was told already need not be woken by it again.
+    pollfd waiting[2] = {
+        {.fd = from_, .events = POLLIN, .revents = 0},
+        {.fd = told ? -1 : interrupt_descriptor(), .events = POLLIN, .revents = 0}};
+    const int ready = poll(waiting, 2, static_cast<int>(left * 1e3));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return death(fmt::format("gave no answer within {:g} s", options_.timeout_s));
+    if (ready <= 0 && left > 0) continue;
+    if (ready <= 0)
+      return death(told ? "was stopped"
+                        : fmt::format("gave no answer within {:g} s", options_.timeout_s));
+    if (waiting[0].revents == 0) continue;
     char chunk[65536];
     const ssize_t n = read(from_, chunk, sizeof chunk);
     if (n <= 0) return death("");
@@ -221,15 +251,16 @@ Expected<nlohmann::json> Worker::request(const nlohmann::json& request) {
     reply = nlohmann::json::parse(*answer, nullptr, false);
   }
   if (reply.is_object() && reply.value("ok", false)) return reply;
-  Error error{
-      .code = ErrorCode::kInternal,
-      .op = "",
-      .argument = "",
-      .got = "",
-      .allowed = "",
-      .hint = reply.is_object() ? reply.value("reason", "failed") : "answered with no JSON"};
-  if (reply.is_object()) error.code = static_cast<ErrorCode>(reply.value("code", 9));
-  return make_error(error);
+  if (reply.is_object()) return error_of_reply(reply);
+  return make_error({.code = ErrorCode::kInternal,
+                     .argument = "backend " + backend_,
+                     .hint = "its worker answered with no JSON"});
+}
+
+Error error_of_reply(const nlohmann::json& reply) {
+  const double code =
+      number(reply, "code").value_or(static_cast<double>(static_cast<int>(ErrorCode::kInternal)));
+  return make_error({.code = static_cast<ErrorCode>(code), .hint = text(reply, "reason")});
 }
 
 Expected<std::vector<Output>> Worker::outputs(const nlohmann::json& reply) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/worker.h: one backend in a process of its own (DESIGN decision 15).
+// src/workbench/worker.h: one backend in a process of its own.
 //
 // The supervisor sends one JSON object a line and gets one back:
 //   {"do": "load", "case": {...}}  makes inputs, prepares the kernel
@@ -62,6 +62,7 @@ class WorkerSession final : public Session {
 
 // What both kinds of session say.
 nlohmann::json failed_reply(const Error& error);
+Error error_of_reply(const nlohmann::json& reply);  // what a reply without "ok" says
 nlohmann::json outputs_reply(const RunOutputs& ran, const std::vector<Output>& outputs);
 std::vector<double> thinned_samples(std::vector<double> samples);
 
@@ -112,6 +113,7 @@ class Worker {
   WorkerOptions options_;
   std::string backend_, version_;
   pid_t pid_ = 0;
+  bool shared_ = false;  // holds the backends of a device
   int to_ = -1, from_ = -1, file_ = -1;
   std::string buffered_;
   std::map<std::string, Error> absent_;

@@ -14,6 +14,8 @@
 #include <sstream>
 
 #include "workbench/device_session.h"
+#include "workbench/interrupt.h"
+#include "workbench/json_fields.h"
 #include "workbench/stats.h"
 #include "workbench/worker.h"
 
@@ -78,7 +80,10 @@ nlohmann::json WorkerSession::answer(const std::string& verb, const nlohmann::js
   if (verb == "load") return load(request);
   if (verb == "outputs") return run_outputs();
   if (verb == "slice") return slice(request);
-  return {{"ok", false}, {"reason", "unknown request " + verb}};
+  return failed_reply(make_error({.code = ErrorCode::kInternal,
+                                  .argument = "request",
+                                  .got = fmt::format("'{}'", verb),
+                                  .allowed = "load, outputs, slice"}));
 }
 
 nlohmann::json WorkerSession::load(const nlohmann::json& request) {
@@ -193,12 +198,15 @@ int worker_main(KernelRegistry& registry, const std::string& backends, bool shar
     return 2;
   }
   auto reply = [](const nlohmann::json& json) {
-    const std::string line = json.dump() + "\n";
+    const std::string line = dump_line(json) + "\n";  // a peer's words may be in any encoding
     return write_all(kReplies, line.data(), line.size());
   };
   Started started = shared ? start_shared(registry, backends) : start_one(registry, backends);
   // The supervisor tells a crash by its signal: no handler of a sanitizer or a peer in between.
   for (int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) signal(fatal, SIG_DFL);
+  // A race ends after the round in which its supervisor asks for that.
+  std::optional<InterruptGuard> guard;
+  if (shared) guard.emplace();
   if (!reply(started.greeting)) return 1;
   char* line = nullptr;
   size_t capacity = 0;
@@ -208,7 +216,9 @@ int worker_main(KernelRegistry& registry, const std::string& backends, bool shar
     nlohmann::json answer = started.session->handle(request);
     if (answer.value("ok", false) && request.value("do", "") == "outputs" &&
         !send_outputs(started.session->outputs()))
-      answer = {{"ok", false}, {"reason", "the outputs could not be handed over"}};
+      answer = failed_reply(make_error({.code = ErrorCode::kEnvironment,
+                                        .argument = "outputs",
+                                        .got = "a file that could not be written"}));
     if (!reply(answer)) break;
   }
   std::free(line);

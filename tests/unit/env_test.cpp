@@ -29,10 +29,10 @@ std::string read_text(const fs::path& path) {
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The words NEREID_... of a text, and NO_COLOR.
+// The words NEREID_... of a text, NO_COLOR and TERM.
 std::set<std::string> variables_in(const std::string& text) {
   std::set<std::string> names;
-  for (const std::string prefix : {"NEREID_", "NO_COLOR"}) {
+  for (const std::string prefix : {"NEREID_", "NO_COLOR", "TERM"}) {
     for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1)) {
       size_t end = at;
       while (end < text.size() && is_word_character(text[end])) end++;

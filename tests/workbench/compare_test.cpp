@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "workbench/report.h"
+#include "workbench/result.h"
 
 namespace nrd {
 namespace {
@@ -73,18 +75,116 @@ TEST(Compare, FilesThatAreNoResultsAreRefused) {
 }
 
 TEST(Reports, TableMarkdownAndCsvHoldEveryRow) {
-  json report = document({row("alpha", "pass", {1, 2, 3}), row("beta", "error", {})});
-  report["results"][1]["reason"] = "a \"quoted\", reason | with a bar";
-  const std::string table = render_table(report, false), csv = render_csv(report),
-                    markdown = render_markdown(report);
+  std::vector<json> rows = {row("alpha", "pass", {1, 2, 3}), row("beta", "error", {})};
+  rows[1]["reason"] = "a \"quoted\", reason | with a bar";
+  const std::string table = TableReport(false).rows(rows, {}), csv = csv_head() + csv_rows(rows),
+                    markdown = markdown_head(json::object()) + markdown_rows(rows, {});
   for (const std::string* text : {&table, &csv, &markdown}) {
     EXPECT_NE(text->find("alpha"), std::string::npos);
     EXPECT_NE(text->find("beta"), std::string::npos);
   }
   EXPECT_EQ(table.find('\033'), std::string::npos);
-  EXPECT_NE(render_table(report, true).find('\033'), std::string::npos);
+  EXPECT_NE(TableReport(true).rows(rows, {}).find('\033'), std::string::npos);
   EXPECT_NE(csv.find("\"a \"\"quoted\"\", reason | with a bar\""), std::string::npos) << csv;
   EXPECT_NE(markdown.find("reason \\| with"), std::string::npos) << markdown;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// A row with something in every column.
+json wide_row(std::string backend, double us) {
+  json wide = row("rmsnorm_rope", "pass", {us});
+  wide.update({{"shape", "batch=16,seq=4096,hidden=16384,head_dim=128"},
+               {"dtype", "bf16,bf16,f32,f32->bf16"},
+               {"options", "cast=before_weight,eps=1e-06"},
+               {"backend", backend},
+               {"kernel", "a_kernel_whose_name_takes_much_more_than_its_share"},
+               {"median_us", us},
+               {"p10_us", us},
+               {"p90_us", 2 * us},
+               {"gflops", 123456.7},
+               {"gbps", 12345.6},
+               {"percent_of_roofline", 1234.5},
+               {"bound", "compute"},
+               {"max_abs", 1.25e-5},
+               {"l2_rel", 1.25e-5},
+               {"note",
+                "a remark that says a great deal, and more than fits into one line of a "
+                "terminal that is eighty columns wide"}});
+  return wide;
+}
+
+TEST(Reports, ATableFitsItsWidth) {
+  const std::vector<json> rows = {wide_row("cpu", 1.5), wide_row("a_plugin_with_a_long_name", 123)};
+  const std::vector<json> ratios = {{{"case", case_text(rows[0])},
+                                     {"backend", "cpu"},
+                                     {"against", "x"},
+                                     {"median", 12.34},
+                                     {"low", 11.1},
+                                     {"high", 13.3}}};
+  for (size_t width : {60u, 80u, 100u, 200u}) {
+    const std::string table = TableReport(false, width).rows(rows, ratios);
+    for (const std::string& line : lines_of(table)) EXPECT_LE(line.size(), width) << line;
+    for (const char* word : {"1.50 us", "12.34x [11.10, 13.30]", "pass", "a_plugin_with"})
+      EXPECT_NE(table.find(word), std::string::npos) << word << table;
+  }
+  const std::string all = TableReport(false, 200).rows(rows, ratios);
+  for (const char* title :
+       {"kernel", "+-", "GFLOP/s", "GB/s", "roof", "bound", "max abs", "rel L2"})
+    EXPECT_NE(all.find(title), std::string::npos) << title;
+}
+
+// What accuracy alone is asked of has no empty columns of times.
+TEST(Reports, ATableShowsWhatWasTaken) {
+  json checked = row("alpha", "pass", {});
+  checked["max_abs"] = 1e-7;
+  const std::string table = TableReport(false).rows({checked}, {});
+  EXPECT_NE(table.find("max abs"), std::string::npos);
+  for (const char* title : {"time", "speed-up", "GFLOP/s", "rel L2"})
+    EXPECT_EQ(table.find(title), std::string::npos) << title;
+}
+
+TEST(Reports, BlocksStandInLine) {
+  TableReport table(false);
+  const std::string first = table.rows({wide_row("a_long_backend_name", 10)}, {});
+  json later = wide_row("cpu", 10);
+  later["op"] = "other";
+  const std::string second = table.rows({later}, {});
+  EXPECT_EQ(lines_of(first)[3].find("time"), lines_of(second)[3].find("time"));
+}
+
+TEST(Reports, LinesBreakAtBlanks) {
+  EXPECT_EQ(wrapped("aaa bbb ccc", 7, 2), "aaa bbb\n  ccc\n");
+  EXPECT_EQ(wrapped("  aaa bbb", 7, 2), "  aaa\n  bbb\n");
+  EXPECT_EQ(wrapped("a_word_that_is_too_long b", 7, 0), "a_word_that_is_too_long\nb\n");
+  EXPECT_EQ(wrapped("", 7, 2), "\n");
+}
+
+// Rows, ratios and comparisons find each other by one text.
+TEST(Reports, ACaseIsSpelledOnce) {
+  Row made;
+  made.op = "gemm";
+  made.shape = "m=1,n=2,k=3";
+  made.dtype = "bf16";
+  made.cache = "cold";
+  made.threads = 4;
+  EXPECT_EQ(made.case_text(), "gemm m=1,n=2,k=3 bf16 threads=4 cold");
+  EXPECT_EQ(case_text(to_json(made)), made.case_text());
+  made.options = "b=kn";
+  made.device = "cuda:1";
+  made.regime = "gapped";
+  EXPECT_EQ(made.case_text(), "gemm m=1,n=2,k=3 bf16 b=kn cuda:1 cold gapped");
+  EXPECT_EQ(case_text(to_json(made)), made.case_text());
+  json other = to_json(made);
+  other["device"] = "cuda:0";
+  Expected<Changes> changes = compare_results(document({to_json(made)}), document({other}), 0.03);
+  ASSERT_TRUE(changes);
+  EXPECT_EQ(changes->changes.size(), 2u);  // another device is another row
 }
 
 TEST(Reports, TimesHaveThreeDigits) {

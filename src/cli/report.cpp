@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// src/cli/report.cpp: rows to the terminal and into files.
+#include "cli/report.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iostream>
+#include <map>
+
+#include "cli/session.h"
+#include "workbench/json_fields.h"
+#include "workbench/report_html.h"
+
+namespace nrd::cli {
+namespace {
+
+// The page is made from all rows at once: at most this share of the run's time, and at its end.
+constexpr double kHtmlShare = 0.05;
+
+double now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+void append_lines(std::string& list, const std::vector<nlohmann::json>& items) {
+  for (const nlohmann::json& item : items)
+    list += (list.empty() ? "\n  " : ",\n  ") + dump_line(item);
+}
+
+}  // namespace
+
+void ReportOptions::add_to(CLI::App& verb) {
+  auto optional_file = [&](ReportTarget& target, const char* what) {
+    verb.add_option(target.flag, target.given, what)->expected(0, 1)->type_name("[FILE]");
+  };
+  optional_file(json, "write JSON to FILE, or alone to standard output");
+  optional_file(csv, "write CSV likewise");
+  optional_file(md, "write Markdown likewise");
+  verb.add_option(html.flag, html.given, "write one self-contained page to FILE")
+      ->expected(1)
+      ->type_name("FILE");
+}
+
+void ReportOptions::open(const CLI::App& verb) {
+  for (ReportTarget* target : all()) target->asked = verb.count(target->flag) > 0;
+  open();
+}
+
+void ReportOptions::open() {
+  std::map<std::string, std::string> taken;  // by path, or "standard output"
+  for (ReportTarget* target : all()) {
+    if (!target->asked) continue;
+    std::string place = "standard output";
+    if (!target->given.empty() && !target->given.front().empty()) {
+      Expected<OutputFile> file = OutputFile::open(target->given.front());
+      if (!file) fail(file.error());
+      target->file = std::move(*file);
+      place = target->file->target();
+    } else if (target == &html) {
+      fail(kUsage, "--html: got no file, allowed: the name of one");
+    }
+    const auto [other, fresh] = taken.try_emplace(place, target->flag);
+    if (!fresh && place != "/dev/null")
+      fail(kUsage, fmt::format("{} and {} both write to {}; give one of them another file",
+                               other->second, target->flag, place));
+  }
+}
+
+RunReport::RunReport(const ReportOptions& options, nlohmann::json environment)
+    : options_(options),
+      environment_(std::move(environment)),
+      csv_(csv_head()),
+      md_(markdown_head(environment_)),
+      table_(color_output(), output_width()),
+      started_(now()) {
+  if (options_.csv.to_stdout()) show(csv_);
+  if (options_.md.to_stdout()) show(md_);
+  // What is not there yet is there from now on. An older file stays until there is a row.
+  for (const ReportTarget* target : {&options_.json, &options_.csv, &options_.md, &options_.html})
+    if (target->file && target->file->replaceable() && !target->file->exists())
+      write(*target, target == &options_.json  ? json_text()
+                     : target == &options_.csv ? csv_
+                     : target == &options_.md  ? md_
+                                               : html_text());
+}
+
+void RunReport::add(const Results& so_far, const nlohmann::json& environment) {
+  environment_ = environment;
+  take_new(so_far);
+  write_files(false);
+}
+
+bool RunReport::finish(const Results& results, const nlohmann::json& environment) {
+  environment_ = environment;
+  take_new(results);
+  complete_ = results.complete();
+  write_files(true);
+  if (options_.json.to_stdout()) show(json_text());
+  return !failed_;
+}
+
+void RunReport::take_new(const Results& so_far) {
+  std::vector<nlohmann::json> rows, ratios;
+  for (size_t i = rows_.size(); i < so_far.rows.size(); i++)
+    rows.push_back(to_json(so_far.rows[i]));
+  for (size_t i = ratios_.size(); i < so_far.ratios.size(); i++)
+    ratios.push_back(to_json(so_far.ratios[i]));
+  append_lines(json_rows_, rows);
+  append_lines(json_ratios_, ratios);
+  const std::string csv = csv_rows(rows), md = markdown_rows(rows, ratios);
+  csv_ += csv;
+  md_ += md;
+  if (options_.csv.to_stdout()) show(csv);
+  if (options_.md.to_stdout()) show(md);
+  if (!options_.json.to_stdout() && !options_.csv.to_stdout() && !options_.md.to_stdout())
+    show(table_.rows(rows, ratios));
+  rows_.insert(rows_.end(), rows.begin(), rows.end());
+  ratios_.insert(ratios_.end(), ratios.begin(), ratios.end());
+}
+
+void RunReport::show(const std::string& text) {
+  if (text.empty()) return;
+  show_progress("", 0);
+  std::cout << text << std::flush;
+}
+
+void RunReport::write(const ReportTarget& target, const std::string& content) {
+  Expected<void> written = target.file->write(content);
+  if (written) return;
+  if (!failed_) std::cerr << "nereid: " << target.flag << ": " << written.error().message() << "\n";
+  failed_ = true;
+}
+
+void RunReport::write_files(bool last) {
+  // What takes its content once gets it at the end.
+  auto due = [&](const ReportTarget& t) { return t.file && (last || t.file->replaceable()); };
+  if (last) failed_ = false;  // the last attempt is what counts
+  if (due(options_.json)) write(options_.json, json_text());
+  if (due(options_.csv)) write(options_.csv, csv_);
+  if (due(options_.md)) write(options_.md, md_);
+  if (!due(options_.html)) return;
+  const double before = now();
+  if (!last && html_seconds_ > kHtmlShare * (before - started_)) return;
+  write(options_.html, html_text());
+  html_seconds_ += now() - before;
+}
+
+std::string RunReport::json_text() const {
+  return fmt::format(
+      "{{\n \"schema\": 1,\n \"complete\": {},\n \"environment\": {},\n \"results\": [{}],\n "
+      "\"ratios\": [{}]\n}}\n",
+      complete_, environment_.dump(1, ' ', false, nlohmann::json::error_handler_t::replace),
+      json_rows_, json_ratios_);
+}
+
+std::string RunReport::html_text() const {
+  return render_html({{"schema", 1},
+                      {"complete", complete_},
+                      {"environment", environment_},
+                      {"results", rows_},
+                      {"ratios", ratios_}});
+}
+
+}  // namespace nrd::cli
