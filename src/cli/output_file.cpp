@@ -19,7 +19,7 @@ Expected<OutputFile> OutputFile::open(const std::string& path) {
   std::error_code error;
   const std::filesystem::path behind = std::filesystem::weakly_canonical(path, error);
   file.target_ = error ? path : behind.string();
-  struct stat known{};
+  struct stat known {};
   const bool there = stat(path.c_str(), &known) == 0;
   if (there && !S_ISREG(known.st_mode) && !S_ISDIR(known.st_mode)) {
     file.stream_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);

@@ -112,6 +112,18 @@ double OperandValues::operator[](uint64_t i) const {
   return 0;
 }
 
+bool has_contents(const Desc& desc, size_t operand) {
+  const OperandSpec& spec = desc.signature().operands[operand];
+  return desc.operands[operand].present && (!spec.output || spec.read);
+}
+
+bool reads_outputs(const Desc& desc) {
+  const Signature& s = desc.signature();
+  for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++)
+    if (has_contents(desc, i)) return true;
+  return false;
+}
+
 double element_value(const Case& c, size_t operand, uint64_t logical_index) {
   return OperandValues(c, operand)[logical_index];
 }

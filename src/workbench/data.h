@@ -34,6 +34,12 @@ class OperandValues {
 // Fills operand `index` of the case in memory of its dtype and strides, with `threads` threads.
 void fill_operand(const Case& c, size_t index, void* data, int threads = 1);
 
+// Whether what an operand holds before a run matters: an input, or an output that is read too. Both
+// are filled alike.
+bool has_contents(const Desc& desc, size_t operand);
+// Whether a run changes what the next one would begin with: some output is read too.
+bool reads_outputs(const Desc& desc);
+
 // The value of one element; a loop makes an OperandValues once.
 double element_value(const Case& c, size_t operand, uint64_t logical_index);
 

@@ -115,6 +115,11 @@ Expected<int> DeviceProfiler::sample_batches(int batches, std::vector<double>& s
 }
 
 Expected<Slice> DeviceProfiler::slice(double milliseconds) {
+  if (runner_.needs_restoring())
+    return make_error({.code = ErrorCode::kUnsupported,
+                       .argument = "timing",
+                       .got = "an operator that reads its outputs",
+                       .allowed = "on a device, one that only writes them"});
   if (batch_ == 0) NRD_TRY(plan());
   const double slice_us = milliseconds * 1000;
   const double batch_us = batch_ * call_us_;

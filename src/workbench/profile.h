@@ -20,11 +20,16 @@ class Profiler {
   explicit Profiler(KernelRunner& runner, bool cold) : runner_(runner), cold_(cold) {}
 
   // Warms up (every set once, at least half a slice), then samples for `milliseconds`,
-  // at least one sample. Short calls are timed in batches so that the clock's own cost vanishes.
+  // at least one sample. Short calls are timed in batches so that the clock's own cost vanishes;
+  // calls that need restoring one by one.
   Expected<Slice> slice(double milliseconds);
 
  private:
   double batch_us(int calls);
+  double restored_batch_us(int calls);
+  void next_set() {
+    if (cold_ && ++next_set_ == runner_.sets()) next_set_ = 0;
+  }
 
   KernelRunner& runner_;
   bool cold_;

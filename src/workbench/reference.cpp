@@ -95,7 +95,7 @@ Expected<Part> gather(const Case& c, const std::vector<AxisSample>& subsets, boo
     const std::vector<int64_t>& positions = part.positions.back();
     const DType dtype = as_double && is_float(whole.dtype) ? DType::kF64 : whole.dtype;
     std::vector<char> memory(positions.size() * byte_size(dtype));
-    if (!s.operands[i].output)
+    if (has_contents(c.desc, i))
       gather_values(OperandValues(c, i), whole.dtype, positions, memory.data(), dtype, threads);
     part.memory.push_back(std::move(memory));
     operands.push_back(
@@ -210,6 +210,10 @@ Expected<Reference> evaluate_reference(const Case& c, int threads, int round) {
   }
   if (!as_double || !rounds_inside(c.desc)) return reference;
   for (double nudge : {-kRoundingSlack, kRoundingSlack}) {
+    if (reads_outputs(c.desc)) {  // they were written
+      part = gather(c, subsets, as_double, gathering);
+      if (!part) return part.error();
+    }
     // The nudge is a setting of this thread, so this thread does the work.
     set_rounding_nudge(nudge);
     Expected<void> done = evaluate(*part, build, 1);

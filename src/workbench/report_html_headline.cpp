@@ -6,6 +6,7 @@
 
 #include "workbench/report_html_sections.h"
 #include "workbench/report_html_svg.h"
+#include "workbench/stats.h"
 
 namespace nrd::html {
 namespace {
@@ -164,11 +165,11 @@ std::string by_operator(const Model& model) {
         }
       }
       const Geomean mean = geomean(mine);
-      body +=
-          mean.count == 0
-              ? fmt::format("<td class=\"num na\">{}</td>", kNotTaken)
-              : fmt::format("<td class=\"num{}\">{} <span class=\"soft\">of {}</span></td>",
-                            mean.value < 0.97 ? " bad" : "", ratio_text(mean.value), mean.count);
+      body += mean.count == 0
+                  ? fmt::format("<td class=\"num na\">{}</td>", kNotTaken)
+                  : fmt::format("<td class=\"num{}\">{} <span class=\"soft\">of {}</span></td>",
+                                mean.value < kNotSlower ? " bad" : "", ratio_text(mean.value),
+                                mean.count);
     }
     body += "</tr>\n";
   }

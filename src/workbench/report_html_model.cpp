@@ -14,8 +14,6 @@
 namespace nrd::html {
 namespace {
 
-constexpr double kEven = 0.97;  // SPEC 6: "not slower" means upper end >= 1 and median >= 0.97
-
 std::string join_words(std::initializer_list<std::string> parts) {
   std::string out;
   for (const std::string& part : parts) {
@@ -175,9 +173,11 @@ Number Row::intensity() const {
   return {};
 }
 
-bool Ratio::faster() const { return low ? *low > 1 : median > 1 / kEven; }
+bool Ratio::faster() const { return low ? *low > 1 : median > 1 / kNotSlower; }
 
-bool Ratio::slower() const { return median < kEven || (high && *high < 1); }
+bool Ratio::slower() const {
+  return !not_slower({median, low.value_or(median), high.value_or(HUGE_VAL)});
+}
 
 std::size_t Model::series(const std::string& backend) const {
   const auto found = std::find(backends.begin(), backends.end(), backend);

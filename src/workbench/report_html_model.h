@@ -46,7 +46,7 @@ struct Ratio {
   bool counted = true;  // both sides passed and are possible
 
   bool faster() const;
-  bool slower() const;  // not "not slower": upper end under 1, or median under 0.97
+  bool slower() const;  // not "not slower"
 };
 
 struct Geomean {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "workbench/report_html_model.h"
+#include "workbench/stats.h"
 
 namespace nrd::html {
 namespace {
@@ -133,10 +134,11 @@ Geomean geomean(const std::vector<const Ratio*>& ratios) {
   Geomean out;
   out.count = ratios.size();
   if (ratios.empty()) return out;
-  double sum = 0, variance = 0;
+  double variance = 0;
+  std::vector<double> medians;
   bool all_have_intervals = true;
   for (const Ratio* ratio : ratios) {
-    sum += std::log(ratio->median);
+    medians.push_back(ratio->median);
     if (ratio->low && ratio->high && *ratio->high >= *ratio->low) {
       const double deviation = std::log(*ratio->high / *ratio->low) / 2 / kNormal95;
       variance += deviation * deviation;
@@ -145,7 +147,7 @@ Geomean geomean(const std::vector<const Ratio*>& ratios) {
     }
   }
   const double n = static_cast<double>(ratios.size());
-  out.value = std::exp(sum / n);
+  out.value = geometric_mean(medians);
   if (!all_have_intervals) return out;
   const double half = kNormal95 * std::sqrt(variance) / n;
   out.low = out.value * std::exp(-half);

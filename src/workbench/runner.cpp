@@ -82,6 +82,7 @@ Expected<KernelRunner> KernelRunner::create(const KernelChoice& choice, const Ca
     runner.block_ = static_cast<char*>(*block);
   }
   for (int i = 0; i < sets; i++) NRD_TRY(runner.add_set(choice, mode));
+  if (uses_operands(choice) && reads_outputs(c.desc)) runner.keep_initial();
   runner.workspace_bytes_ = runner.sets_.front().prepared->workspace_bytes();
   if (runner.workspace_bytes_ == 0) return runner;
   // A guard page on the CPU would cost its alignment.
@@ -140,7 +141,7 @@ Expected<void> KernelRunner::fill(const Set& set) {
   for (size_t i = 0; i < case_.desc.operands.size(); i++) {
     if (!case_.desc.operands[i].present) continue;
     void* to = set.pointers[i];
-    if (case_.desc.signature().operands[i].output) {
+    if (!has_contents(case_.desc, i)) {
       NRD_TRY(memory_->fill(to, 0, bytes_of(i)));  // no page fault in the timed path
     } else if (memory_->addressable()) {
       fill_operand(case_, i, to);
@@ -204,10 +205,23 @@ Expected<void> KernelRunner::prepare(const KernelChoice& choice, Set& set) {
   return {};
 }
 
+void KernelRunner::keep_initial() {
+  const Signature& s = case_.desc.signature();
+  for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++)
+    if (has_contents(case_.desc, i)) initial_.push_back({i, staged_operand(case_, i, bytes_of(i))});
+}
+
+Expected<void> KernelRunner::restore(int set) {
+  for (const Initial& initial : initial_)
+    NRD_TRY(memory_->write(sets_[static_cast<size_t>(set)].pointers[initial.operand],
+                           initial.bytes->data(), initial.bytes->size()));
+  return {};
+}
+
 Expected<void> KernelRunner::poison(unsigned char byte) {
   const Signature& s = case_.desc.signature();
   for (size_t i = static_cast<size_t>(s.inputs); i < s.operands.size(); i++)
-    if (case_.desc.operands[i].present)
+    if (case_.desc.operands[i].present && !has_contents(case_.desc, i))
       NRD_TRY(memory_->fill(sets_.front().pointers[i], byte, bytes_of(i)));
   return {};
 }
@@ -241,6 +255,7 @@ Expected<RunOutputs> KernelRunner::run_checked() {
   std::vector<Output> poisoned[2];
   for (int pass = 0; pass < 2; pass++) {
     NRD_TRY(poison(kPoison[pass]));
+    NRD_TRY(restore());
     NRD_TRY(run());
     NRD_TRY(memory_->wait());
     Expected<std::vector<Output>> outputs = collect();
@@ -254,6 +269,7 @@ Expected<RunOutputs> KernelRunner::run_checked() {
   result.damaged = std::move(*damaged);
   for (size_t o = 0; o < first.size() && result.unwritten.empty(); o++) {
     const size_t operand = first[o].operand;
+    if (has_contents(case_.desc, operand)) continue;  // it may keep what it held
     const int64_t element = first_unwritten(first[o].data, result.outputs[o].data,
                                             byte_size(case_.desc.operands[operand].dtype));
     if (element >= 0)

@@ -42,6 +42,11 @@ class KernelRunner {
     return s.prepared->run({s.pointers.data()}, workspace_, exec);
   }
 
+  // A run of such a case changes what the next one begins with: an output is read too. Who runs it
+  // again restores the set first, and does not time that.
+  bool needs_restoring() const { return !initial_.empty(); }
+  Expected<void> restore(int set = 0);
+
   // Runs twice on differently poisoned outputs and looks for what stayed poisoned in both.
   Expected<RunOutputs> run_checked();
 
@@ -62,6 +67,7 @@ class KernelRunner {
   Expected<void> check_strict(const KernelChoice& choice, const PreparedKernel& prepared) const;
   Expected<void> allocate(Set& set, MemoryMode mode);
   Expected<void> fill(const Set& set);
+  void keep_initial();
   size_t bytes_of(size_t operand) const;
   size_t padded_bytes(size_t operand) const;
   size_t set_bytes() const;
@@ -72,6 +78,12 @@ class KernelRunner {
 
   Case case_;
   std::unique_ptr<OperandMemory> memory_;
+  // What outputs that are read too hold before a run, on the host.
+  struct Initial {
+    size_t operand = 0;
+    std::shared_ptr<const std::vector<char>> bytes;
+  };
+  std::vector<Initial> initial_;
   char* block_ = nullptr;  // of a timed case: the operands of all sets behind each other
   std::vector<Set> sets_;
   void* workspace_ = nullptr;

@@ -67,7 +67,7 @@ Ratio unpaired_ratio(std::span<const double> new_us, std::span<const double> old
   });
 }
 
-bool not_slower(const Ratio& ratio) { return ratio.high >= 1.0 && ratio.median >= 0.97; }
+bool not_slower(const Ratio& ratio) { return ratio.high >= 1.0 && ratio.median >= kNotSlower; }
 
 std::string_view judge_change(const Ratio& ratio, double tolerance) {
   const double slow = 1 / (1 + tolerance), fast = 1 + tolerance;

@@ -26,7 +26,8 @@ Ratio paired_ratio(std::span<const double> ours_us, std::span<const double> thei
 // The same for two runs that were not interleaved: medians of resampled slices.
 Ratio unpaired_ratio(std::span<const double> new_us, std::span<const double> old_us);
 
-// SPEC 6: "not slower" means upper end >= 1 and median >= 0.97.
+// "Not slower" means that the interval reaches 1 and the median is no less than this.
+constexpr double kNotSlower = 0.97;
 bool not_slower(const Ratio& ratio);
 
 // Of a new time against an old one: faster, slower, same or unclear. `tolerance` is the change

@@ -82,6 +82,13 @@ void user_trap_late(const float* x, float* out, size_t n) {
   for (size_t i = 0; i < n; i++) out[i] = 3 * x[i];
 }
 
+void user_count_up(const float* x, float* out, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    trap_if(out[i] > 100);
+    out[i] += 1 + 0 * x[i];
+  }
+}
+
 void user_scaled(const float* x, const float* s, float* out, size_t n) {
   for (size_t i = 0; i < n; i++) out[i] = x[i] * s[i / 32];
 }

@@ -47,6 +47,8 @@ void user_nothing(const float* x, size_t n);
 /* understood, but it ends the process: on a size that the proof tries, and on one beyond it */
 void user_trap(const float* x, float* out, size_t n);
 void user_trap_late(const float* x, float* out, size_t n);
+/* Dies when it is called again and again without its output being restored. */
+void user_count_up(const float* x, float* out, size_t n);
 
 #ifdef __cplusplus
 }

@@ -125,6 +125,23 @@ class WithOp(Case):
                          "--dtype", "f32", *QUICK, "--json")
         self.assertEqual(self.rows(narrow)[0]["note"], "converts whole buffers")
 
+    def test_outputs_that_are_read_are_restored_before_each_run(self):
+        for symbol in ("user_add_to", "user_where_positive"):
+            out = with_op(symbol, MAP, "check", symbol, "--backend", "cpu,scalar", "--json")
+            self.check(out, 0)
+            self.assertEqual({r["verdict"] for r in self.rows(out)}, {"pass"})
+            for cache in ("warm", "cold"):
+                out = with_op(symbol, MAP, "bench", "--shape", "n=100", "--backend", "cpu,scalar", "--cache",
+                              cache, *QUICK, "--json")
+                self.check(out, 0)
+                self.assertTrue(all(len(r["slices_us"]) == 2 for r in self.rows(out)))
+        # A hundred runs on the same memory would be its end.
+        for cache in ("warm", "cold"):
+            out = with_op("user_count_up", MAP, "bench", "--as", "x[n] -> out&[n] ; core n", "--shape", "n=100",
+                          "--backend", "cpu", "--cache", cache, "--rounds", "3", "--slice-ms", "20", "--json")
+            self.check(out, 0)
+            self.assertEqual(self.rows(out)[0]["verdict"], "pass", out.stdout)
+
     def test_ops_knows_it(self):
         self.check(with_op("user_gate", GATE, "ops", "user_gate"), 0,
                    "x[n] y[n] -> out[n] ; core n*")
