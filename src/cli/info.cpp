@@ -50,6 +50,8 @@ void show_peaks(const Machine& machine, const std::vector<int>& threads) {
     const MeasuredPeaks p = measure_peaks(machine.profile, n, 3.0);
     std::cout << fmt::format("measured, {} thread{}\n  f32 FMA  {:8.1f} GFLOP/s\n", n,
                              n > 1 ? "s" : "", p.arithmetic.f32_fma);
+    if (p.arithmetic.bf16_dot > 0)
+      std::cout << fmt::format("  bf16 dot {:8.1f} GFLOP/s\n", p.arithmetic.bf16_dot);
     if (p.arithmetic.int8_dot > 0)
       std::cout << fmt::format("  int8 dot {:8.1f} Gop/s\n", p.arithmetic.int8_dot);
     if (p.arithmetic.amx_bf16 > 0)

@@ -181,11 +181,17 @@ ArithmeticPeaks nominal_peaks(const CycleRates& rates, IsaSet isa, double ghz) {
   double f32 = rates.f32_128;
   if (isa.has(Feature::kFma)) f32 = rates.f32_256;
   if (isa.has(Feature::kAvx512)) f32 = rates.f32_512;
+  // A lane of vdpbf16ps adds two products, one of bfmmla four, where they pay at the pace of f32's
+  // one; elsewhere they are that much slower.
+  double bf16 = 0;
+  if (isa.has(Feature::kBf16)) bf16 = (rates.bf16_dot_pays ? 4 : 1) * rates.f32_128;
+  if (isa.has(Feature::kAvx512Bf16)) bf16 = (rates.bf16_dot_pays ? 2 : 1) * rates.f32_512;
   double int8 = 0;
   if (isa.has(Feature::kDotprod)) int8 = rates.int8_128;
   if (isa.has(Feature::kAvxVnni)) int8 = rates.int8_256;
   if (isa.has(Feature::kAvx512Vnni)) int8 = rates.int8_512;
   return {.f32_fma = ghz * f32,
+          .bf16_dot = ghz * bf16,
           .int8_dot = ghz * int8,
           .amx_bf16 = isa.has(Feature::kAmxBf16) ? ghz * rates.amx_bf16 : 0,
           .amx_int8 = isa.has(Feature::kAmxInt8) ? ghz * rates.amx_int8 : 0};

@@ -27,6 +27,7 @@ constexpr int64_t kHugePage = 2 << 20;
 
 struct Kernels {
   NrdArithmeticProbe* f32 = nullptr;
+  NrdArithmeticProbe* bf16 = nullptr;
   NrdArithmeticProbe* int8 = nullptr;
   NrdArithmeticProbe* amx_bf16 = nullptr;
   NrdArithmeticProbe* amx_int8 = nullptr;
@@ -56,6 +57,7 @@ Kernels kernels_for(IsaSet isa) {
     k.copy = nrd_probe_avx512_copy;
     k.copy_nt = nrd_probe_avx512_copy_nt;
   }
+  if (isa.has(Feature::kAvx512Bf16)) k.bf16 = nrd_probe_avx512_bf16;
   if (isa.has(Feature::kAvx512Vnni)) k.int8 = nrd_probe_avx512_int8;
   if (isa.has(Feature::kAmxTile) && isa.has(Feature::kAmxBf16)) k.amx_bf16 = nrd_probe_amx_bf16;
   if (isa.has(Feature::kAmxTile) && isa.has(Feature::kAmxInt8)) k.amx_int8 = nrd_probe_amx_int8;
@@ -64,6 +66,7 @@ Kernels kernels_for(IsaSet isa) {
   k.read = nrd_probe_neon_read;
   k.copy = nrd_probe_neon_copy;
   k.copy_nt = nrd_probe_neon_copy_nt;
+  if (isa.has(Feature::kBf16)) k.bf16 = nrd_probe_neon_bf16;
   if (isa.has(Feature::kDotprod)) k.int8 = nrd_probe_neon_int8;
 #endif
   return k;
@@ -180,6 +183,7 @@ class Bench {
       if (probe) add(best, [probe](int, int64_t units) { return probe(units * kRoundsAUnit); });
     };
     loop(kernels_.f32, &result_.arithmetic.f32_fma);
+    loop(kernels_.bf16, &result_.arithmetic.bf16_dot);
     loop(kernels_.int8, &result_.arithmetic.int8_dot);
     loop(kernels_.amx_bf16, &result_.arithmetic.amx_bf16);
     loop(kernels_.amx_int8, &result_.arithmetic.amx_int8);

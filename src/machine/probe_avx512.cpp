@@ -3,6 +3,7 @@
 //
 // f32: zmm0-23 are accumulators, x = x * zmm30 + zmm31, which converges to 1000 and keeps the
 // multipliers busy with full mantissas. 24 are three times what 2 units x latency 4 ask for.
+// bf16: zmm0-23 += zmm30 . zmm31, two products a lane; zeros, whose rate is that of all numbers.
 // int8: zmm0-23 += zmm30 (u8) . zmm31 (s8), four products a lane.
 // Streams: 16 registers of 64 bytes, a cache line each, make the 1024 bytes of a block.
 #include "machine/probes.h"
@@ -12,6 +13,7 @@ namespace {
 constexpr float kFactor = 0.9999f, kAddend = 0.1f;
 constexpr int32_t kBytes = 0x01020304;
 constexpr int64_t kF32Operations = 24 * 16 * 2;   // accumulators x lanes x (multiply, add)
+constexpr int64_t kBf16Operations = 24 * 32 * 2;  // accumulators x elements x (multiply, add)
 constexpr int64_t kInt8Operations = 24 * 64 * 2;  // accumulators x bytes x (multiply, add)
 
 #define ZMM_ALL                                                                                 \
@@ -53,6 +55,24 @@ extern "C" int64_t nrd_probe_avx512_f32(int64_t rounds) {
       "vzeroupper\n\t"
       : [n] "+r"(rounds)
       : [factor] "m"(kFactor), [addend] "m"(kAddend)
+      : "cc", ZMM_ALL);
+  return work;
+}
+
+extern "C" int64_t nrd_probe_avx512_bf16(int64_t rounds) {
+  const int64_t work = rounds * kBf16Operations;
+  asm volatile(
+      "vpxord %%zmm30, %%zmm30, %%zmm30\n\t"
+      "vpxord %%zmm31, %%zmm31, %%zmm31\n\t"
+      EACH_24("vpxord %%zmm\\i, %%zmm\\i, %%zmm\\i")
+      ".p2align 6\n"
+      "1:\n\t"
+      EACH_24("vdpbf16ps %%zmm31, %%zmm30, %%zmm\\i")
+      "dec %[n]\n\t"
+      "jnz 1b\n\t"
+      "vzeroupper\n\t"
+      : [n] "+r"(rounds)
+      :
       : "cc", ZMM_ALL);
   return work;
 }

@@ -2,16 +2,17 @@
 // src/machine/probe_neon.cpp: probes of 128-bit NEON. Built with the flags of baseline.
 //
 // f32: v0-23 are accumulators, += v30 * v31; the addend is small, so they stay finite. 24 cover 4
-// units x latency 4 (Neoverse V1), with room. int8: v0-23 += v30 . v31 (SDOT), which
-// needs dotprod and is written as its number, since no directive for it pleases both assemblers;
-// everything else runs on any ARMv8-A core.
-// Streams: 32 registers of 16 bytes by pairs, twice over, make the 1024 bytes of a block. STNP is
-// the non-temporal hint of the architecture.
+// units x latency 4 (Neoverse V1), with room. int8: v0-23 += v30 . v31 (SDOT), bf16:
+// v0-23 += v30 v31 (BFMMLA, 2x4 by 4x2); they need dotprod and bf16 and are written as their
+// numbers, since no directive for them pleases both assemblers; everything else runs on any ARMv8-A
+// core. Streams: 32 registers of 16 bytes by pairs, twice over, make the 1024 bytes of a block.
+// STNP is the non-temporal hint of the architecture.
 #include "machine/probes.h"
 
 namespace {
 
 constexpr int64_t kF32Operations = 24 * 4 * 2;    // accumulators x lanes x (multiply, add)
+constexpr int64_t kBf16Operations = 24 * 16 * 2;  // accumulators x products x (multiply, add)
 constexpr int64_t kInt8Operations = 24 * 16 * 2;  // accumulators x bytes x (multiply, add)
 
 #define V_ALL                                                                                    \
@@ -66,6 +67,23 @@ extern "C" int64_t nrd_probe_neon_f32(int64_t rounds) {
       EACH_24("fmov v\\i\\().4s, #1.0")
       "1:\n\t"
       EACH_24("fmla v\\i\\().4s, v30.4s, v31.4s")
+      "subs %[n], %[n], #1\n\t"
+      "b.ne 1b\n\t"
+      : [n] "+r"(rounds)
+      :
+      : "cc", V_ALL);
+  return work;
+}
+
+extern "C" int64_t nrd_probe_neon_bf16(int64_t rounds) {
+  const int64_t work = rounds * kBf16Operations;
+  asm volatile(
+      "movi v30.4s, #0\n\t"
+      "movi v31.4s, #0\n\t"
+      EACH_24("movi v\\i\\().4s, #0")
+      "1:\n\t"
+      // bfmmla v<i>.4s, v30.8h, v31.8h
+      EACH_24(".inst 0x6e5fefc0+\\i")
       "subs %[n], %[n], #1\n\t"
       "b.ne 1b\n\t"
       : [n] "+r"(rounds)

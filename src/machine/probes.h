@@ -31,6 +31,7 @@ NrdReadProbe nrd_probe_avx2_read;
 NrdCopyProbe nrd_probe_avx2_copy, nrd_probe_avx2_copy_nt;
 
 NrdArithmeticProbe nrd_probe_avx512_f32;
+NrdArithmeticProbe nrd_probe_avx512_bf16;  // needs avx512_bf16
 NrdArithmeticProbe nrd_probe_avx512_int8;  // needs avx512_vnni
 NrdReadProbe nrd_probe_avx512_read;
 NrdCopyProbe nrd_probe_avx512_copy, nrd_probe_avx512_copy_nt;
@@ -39,6 +40,7 @@ NrdArithmeticProbe nrd_probe_amx_bf16;  // needs amx_tile, amx_bf16 and the perm
 NrdArithmeticProbe nrd_probe_amx_int8;  // needs amx_tile, amx_int8 and the permission
 #elif defined(__aarch64__)
 NrdArithmeticProbe nrd_probe_neon_f32;
+NrdArithmeticProbe nrd_probe_neon_bf16;  // needs bf16
 NrdArithmeticProbe nrd_probe_neon_int8;  // needs dotprod
 NrdReadProbe nrd_probe_neon_read;
 NrdCopyProbe nrd_probe_neon_copy, nrd_probe_neon_copy_nt;

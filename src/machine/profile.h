@@ -13,6 +13,7 @@ namespace nrd {
 // Rates of one kind of arithmetic, in 1e9 operations a second for one core; 0 = not available.
 struct ArithmeticPeaks {
   double f32_fma = 0;   // at the widest vectors of the ISA set
+  double bf16_dot = 0;  // vdpbf16ps, bfmmla
   double int8_dot = 0;  // VNNI, dotprod
   double amx_bf16 = 0;
   double amx_int8 = 0;

@@ -73,6 +73,7 @@ nlohmann::json describe_peaks(const MeasuredPeaks& p) {
         {{"level", s.level}, {"read", s.read}, {"copy", s.copy}, {"copy_nt", s.copy_nt}});
   return {{"threads", p.threads},
           {"f32_gflops", p.arithmetic.f32_fma},
+          {"bf16_dot_gflops", p.arithmetic.bf16_dot},
           {"int8_gops", p.arithmetic.int8_dot},
           {"amx_bf16_gflops", p.arithmetic.amx_bf16},
           {"amx_int8_gops", p.arithmetic.amx_int8},
@@ -128,6 +129,7 @@ nlohmann::json describe_environment(const Machine& machine, const std::string& c
           {"nominal_ghz", p.nominal_ghz},
           {"nominal",
            {{"f32_gflops_per_core", p.nominal.f32_fma},
+            {"bf16_dot_gflops_per_core", p.nominal.bf16_dot},
             {"int8_gops_per_core", p.nominal.int8_dot},
             {"amx_bf16_gflops_per_core", p.nominal.amx_bf16},
             {"dram_gbps", p.nominal_dram_gbps}}},

@@ -141,8 +141,9 @@ std::string column(const std::string& title) {
 
 std::string arithmetic_table(const Json& environment) {
   static constexpr std::array kKinds{
-      Fact{"f32_gflops", "f32 GFLOP/s"}, Fact{"int8_gops", "int8 GOP/s"},
-      Fact{"amx_bf16_gflops", "AMX bf16 GFLOP/s"}, Fact{"amx_int8_gops", "AMX int8 GOP/s"}};
+      Fact{"f32_gflops", "f32 GFLOP/s"}, Fact{"bf16_dot_gflops", "bf16 GFLOP/s"},
+      Fact{"int8_gops", "int8 GOP/s"}, Fact{"amx_bf16_gflops", "AMX bf16 GFLOP/s"},
+      Fact{"amx_int8_gops", "AMX int8 GOP/s"}};
   const auto& measured = list(environment, "measured");
   std::string head = column("Threads"), body;
   std::vector<const char*> keys;

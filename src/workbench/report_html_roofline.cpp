@@ -63,17 +63,20 @@ Roofs read_roofs(const Json& environment, const std::string& threads,
   Roofs roofs;
   const Json& nominal = member(environment, "nominal");
   const double count = std::max(1.0, std::atof(threads.c_str()));
-  const bool int8 = any_numerics(rows, "int8"), amx = any_numerics(rows, "amx");
+  const bool int8 = any_numerics(rows, "int8"), amx = any_numerics(rows, "amx"),
+             bf16 = any_numerics(rows, "bf16_dot");
   const auto add_nominal = [&](const char* name, const char* key) {
     add_roof(roofs.compute, name, number(nominal, key).value_or(0) * count, true);
   };
   add_nominal("f32", "f32_gflops_per_core");
+  if (bf16) add_nominal("bf16", "bf16_dot_gflops_per_core");
   if (int8) add_nominal("int8", "int8_gops_per_core");
   if (amx) add_nominal("AMX bf16", "amx_bf16_gflops_per_core");
   add_roof(roofs.bandwidth, "DRAM", number(nominal, "dram_gbps"), true);
   for (const Json& entry : list(environment, "measured")) {
     if (text(entry, "threads") != threads) continue;
     add_roof(roofs.compute, "f32", number(entry, "f32_gflops"), false);
+    if (bf16) add_roof(roofs.compute, "bf16", number(entry, "bf16_dot_gflops"), false);
     if (int8) add_roof(roofs.compute, "int8", number(entry, "int8_gops"), false);
     if (amx) add_roof(roofs.compute, "AMX bf16", number(entry, "amx_bf16_gflops"), false);
     for (const Json& stream : list(entry, "streams")) {

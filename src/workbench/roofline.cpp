@@ -20,7 +20,8 @@ double peak_rate(const ArithmeticPeaks& peaks, const Desc& desc) {
   const bool product = desc.op->group == "matrix" || desc.op->group == "fused";
   if (product && (first == DType::kI8 || first == DType::kU8))
     return std::max(peaks.int8_dot, peaks.amx_int8);
-  if (product && first == DType::kBF16) return std::max(peaks.f32_fma, peaks.amx_bf16);
+  if (product && first == DType::kBF16)
+    return std::max({peaks.f32_fma, peaks.bf16_dot, peaks.amx_bf16});
   return peaks.f32_fma;
 }
 

@@ -72,6 +72,18 @@ TEST(Profile, NominalPeaksFollowTheIsaSet) {
   EXPECT_EQ(cycle_rates_of("no such core").microarchitecture, "generic");
 }
 
+// Where dot products of bf16 pay they are the roof of a product, and else no more than f32.
+TEST(Profile, NominalPeaksOfBf16) {
+  const IsaSet x86 = IsaSet().with(Feature::kAvx2).with(Feature::kFma).with(Feature::kAvx512);
+  EXPECT_EQ(nominal_peaks(cycle_rates_of("zen4"), x86, 2).bf16_dot, 0);
+  const IsaSet dot = x86.with(Feature::kAvx512Bf16);
+  EXPECT_EQ(nominal_peaks(cycle_rates_of("zen4"), dot, 2).bf16_dot, 128);
+  EXPECT_EQ(nominal_peaks(cycle_rates_of("emerald_rapids"), dot, 2).bf16_dot, 128);
+  const IsaSet arm = IsaSet().with(Feature::kBf16);
+  EXPECT_EQ(nominal_peaks(cycle_rates_of("neoverse_n2"), arm, 2).bf16_dot, 128);
+  EXPECT_EQ(nominal_peaks(cycle_rates_of("neoverse_n1"), IsaSet(), 2).bf16_dot, 0);
+}
+
 TEST(Profile, CpuListsAreCounted) {
   EXPECT_EQ(count_cpu_list("0"), 1);
   EXPECT_EQ(count_cpu_list("0-3,8"), 5);
@@ -170,6 +182,8 @@ void expect_peaks(const DeviceProfile& profile, int threads) {
   const bool int8 =
       isa.has(Feature::kAvxVnni) || isa.has(Feature::kAvx512Vnni) || isa.has(Feature::kDotprod);
   EXPECT_EQ(peaks.arithmetic.int8_dot > 0, int8);
+  const bool bf16 = isa.has(Feature::kAvx512Bf16) || isa.has(Feature::kBf16);
+  EXPECT_EQ(peaks.arithmetic.bf16_dot > 0, bf16);
   EXPECT_EQ(peaks.arithmetic.amx_bf16 > 0, isa.has(Feature::kAmxBf16));
   EXPECT_EQ(peaks.arithmetic.amx_int8 > 0, isa.has(Feature::kAmxInt8));
   ASSERT_EQ(peaks.streams.size(), profile.caches.size());
