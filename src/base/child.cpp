@@ -14,7 +14,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "workbench/interrupt.h"
+#include "base/interrupt.h"
 
 namespace nrd {
 namespace {

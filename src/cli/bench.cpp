@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/interrupt.h"
 #include "workbench/environment.h"
-#include "workbench/interrupt.h"
 
 namespace nrd::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/interrupt.h"
 #include "workbench/bench_device.h"
 #include "workbench/bench_rows.h"
-#include "workbench/interrupt.h"
 
 namespace nrd {
 namespace {

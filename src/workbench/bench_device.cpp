@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/device.h"
-#include "workbench/interrupt.h"
+#include "base/interrupt.h"
 
 namespace nrd {
 namespace {

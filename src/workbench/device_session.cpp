@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/device.h"
+#include "base/interrupt.h"
 #include "workbench/device_roofs.h"
-#include "workbench/interrupt.h"
 #include "workbench/stats.h"
 
 namespace nrd {

@@ -20,8 +20,8 @@
 #include <thread>
 
 #include "base/child.h"
+#include "base/interrupt.h"
 #include "workbench/device_session.h"
-#include "workbench/interrupt.h"
 #include "workbench/json_fields.h"
 
 extern char** environ;

@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/interrupt.h"
 #include "workbench/device_session.h"
-#include "workbench/interrupt.h"
 #include "workbench/json_fields.h"
 #include "workbench/stats.h"
 #include "workbench/worker.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/interrupt.cpp: a flag and a pipe that a signal handler may touch.
-#include "workbench/interrupt.h"
+// src/base/interrupt.cpp: a flag and a pipe that a signal handler may touch.
+#include "base/interrupt.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/interrupt.h: Ctrl-C as a request to stop, so that what was measured is kept.
+// src/base/interrupt.h: Ctrl-C as a request to stop, so that what was measured is kept.
 #pragma once
 
 #include <csignal>
