@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/device.h"
+#include "base/env.h"
 
 namespace nrd {
 namespace {

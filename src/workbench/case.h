@@ -44,8 +44,6 @@ struct CaseSpec {
   uint64_t seed = 1;
 };
 
-constexpr int kMostThreads = 4096;
-
 struct Case {
   CaseSpec spec;
   Desc desc;
