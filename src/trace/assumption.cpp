@@ -99,8 +99,16 @@ Expected<void> check_assumptions(const Assumptions& assumptions, std::span<const
   return {};
 }
 
-// A greedy cover: each step takes the candidate that excludes most of what is left.
-std::optional<std::vector<Assumption>> infer_assumptions(std::span<const Tried> tried) {
+namespace {
+
+// Whether a loop over one of the integers would have nothing to do.
+bool is_trivial(const Tried& t) {
+  return std::find(t.integers.begin(), t.integers.end(), 0) != t.integers.end();
+}
+
+// A greedy cover: each step takes the candidate that excludes most of what is left. `strictly`:
+// what is defined is never excluded; else it may be where an integer is 0.
+std::optional<std::vector<Assumption>> cover(std::span<const Tried> tried, bool strictly) {
   std::vector<const Tried*> left;
   for (const Tried& t : tried)
     if (!t.defined) left.push_back(&t);
@@ -108,8 +116,9 @@ std::optional<std::vector<Assumption>> infer_assumptions(std::span<const Tried> 
   if (tried.front().integers.empty()) return std::nullopt;
   std::vector<Assumption> necessary = candidates(tried);
   std::erase_if(necessary, [&](const Assumption& x) {
-    return std::any_of(tried.begin(), tried.end(),
-                       [&](const Tried& t) { return t.defined && !holds(x, t.integers); });
+    return std::any_of(tried.begin(), tried.end(), [&](const Tried& t) {
+      return t.defined && (strictly || !is_trivial(t)) && !holds(x, t.integers);
+    });
   });
   std::vector<Assumption> chosen;
   while (!left.empty()) {
@@ -125,6 +134,14 @@ std::optional<std::vector<Assumption>> infer_assumptions(std::span<const Tried> 
     std::erase_if(left, [&](const Tried* t) { return !holds(*best, t->integers); });
   }
   return chosen;
+}
+
+}  // namespace
+
+// i / m over nothing is defined for m = 0 too; that m is not 0 is the condition all the same.
+std::optional<std::vector<Assumption>> infer_assumptions(std::span<const Tried> tried) {
+  std::optional<std::vector<Assumption>> found = cover(tried, true);
+  return found ? found : cover(tried, false);
 }
 
 }  // namespace nrd

@@ -49,8 +49,9 @@ struct Tried {
   bool defined = false;
 };
 
-// A few conditions that hold wherever the function was defined, one of which fails wherever it was
-// not. Nothing where no such list of simple conditions exists.
+// A few conditions that hold wherever the function was defined (but perhaps where an integer is 0
+// and there was nothing to do), one of which fails wherever it was not. Nothing where no such list
+// of simple conditions exists.
 std::optional<std::vector<Assumption>> infer_assumptions(std::span<const Tried> tried);
 
 }  // namespace nrd

@@ -170,8 +170,9 @@ TEST_F(OnDevice, TheEnvironmentHasTheRoofs) {
   ASSERT_TRUE(registry_.add(std::make_unique<FunctionBackend>(
       "copy2", [](const Desc&, void* const*) -> Expected<void> { return {}; }, false)));
   (void)run({spec()});
-  const nlohmann::json environment =
-      describe_environment(registry_.machine(), roofline_, "", nlohmann::json::array(), options_);
+  nlohmann::json environment =
+      describe_environment(registry_.machine(), "", nlohmann::json::array(), options_);
+  describe_roofs(environment, roofline_);
   const nlohmann::json& device = environment.at("devices").at("cuda:0");
   EXPECT_EQ(device.at("name"), "NVIDIA H200");
   EXPECT_NEAR(device.at("nominal").at("fp8_gflops").get<double>(), 132 * 8192 * 1.98, 1);
