@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <array>
+#include <atomic>
 #include <cassert>
 
 #include "base/threads.h"
@@ -41,8 +42,13 @@ struct ForkHandlers {
     after();
     forget_workers();
   }
-  [[gnu::constructor]] static void install() { pthread_atfork(before, after, in_child); }
 };
+
+[[gnu::constructor]] void watch_forks() {
+  static constinit std::atomic<bool> is_watching{false};
+  if (is_watching.exchange(true)) return;
+  pthread_atfork(ForkHandlers::before, ForkHandlers::after, ForkHandlers::in_child);
+}
 
 Locked::Locked(LockName name) : mutex_(g_locks[static_cast<size_t>(name)]) {
   note_taken();

@@ -22,6 +22,8 @@
 #include <new>
 #include <utility>
 
+#include "base/locks.h"
+
 namespace nrd {
 namespace {
 
@@ -246,6 +248,7 @@ void* Pool::worker_main(void* pool) {
 
 // Called with is_busy_ held. Fewer workers than wanted, or none, is slower and still right.
 void Pool::start() {
+  watch_forks();
   const int wanted = width() - 1;
   // With more threads than cores, who spins keeps another from working.
   spin_ = width() <= available_cores() ? kSpin : std::chrono::microseconds{0};

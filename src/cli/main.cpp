@@ -56,7 +56,8 @@ int main(int argc, char** argv) {
   add_worker(app, session);
   check_verb(app, argc, argv);
   const bool asks_about_itself = argc < 2 || argv[1][0] == '-';  // --help, --version
-  if (auto sound = nrd::check_environment(); !sound && !asks_about_itself) fail(sound.error());
+  if (auto sound = nrd::check_environment(); !sound && !asks_about_itself)
+    fail(kUsage, sound.error().message());
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -10,6 +10,7 @@
 #include "compiler/fit_shape.h"
 #include "trace/extents.h"
 #include "trace/poly.h"
+#include "trace/program.h"
 
 namespace nrd {
 namespace {
@@ -101,35 +102,33 @@ Shape fit_rows(const Trials& trials, const std::vector<int64_t>& few,
   return shape;
 }
 
-// Whether one instance may be cut along the size of its only loop: every operand is touched at the
-// counter alone, or is a single element, and nothing else depends on where an element stands.
-bool separable(const OpTrace& trace) {
-  if (trace.op_class != OpClass::kElementwise || trace.loops.size() != 1) return false;
+}  // namespace
+
+int separable_size(const OpTrace& trace) {
+  if (trace.op_class != OpClass::kElementwise || trace.loops.size() != 1) return -1;
   const TraceLoop& loop = trace.loops[0];
   const Value& extent = trace[loop.extent];
-  if (extent.op != TraceOp::kParam) return false;
+  if (extent.op != TraceOp::kParam) return -1;
   std::vector<ValueId> index(trace.params.size(),
                              kNoValue);  // of each pointer, the same throughout
   for (const Value& v : trace.values) {
     const bool access = v.op == TraceOp::kLoad || v.op == TraceOp::kStore;
     if (access) {
       ValueId& known = index[v.index];
-      if (known != kNoValue && known != v.args[0]) return false;
+      if (known != kNoValue && known != v.args[0]) return -1;
       known = v.args[0];
       const Value& at = trace[known];
-      if (known != loop.iv && !(at.op == TraceOp::kConst && at.bits == 0)) return false;
+      if (known != loop.iv && !(at.op == TraceOp::kConst && at.bits == 0)) return -1;
     }
     for (size_t a = access ? 1 : 0; a < 3; a++) {
       if (v.args[a] == kNoValue) continue;
       const Value& used = trace[v.args[a]];
-      if (used.op == TraceOp::kIv) return false;
-      if (used.op == TraceOp::kParam && used.index == extent.index) return false;
+      if (used.op == TraceOp::kIv) return -1;
+      if (used.op == TraceOp::kParam && used.index == extent.index) return -1;
     }
   }
-  return true;
+  return static_cast<int>(param_ranks(trace)[extent.index]);
 }
-
-}  // namespace
 
 std::string_view class_suffix(DType element) {
   if (element == DType::kF64) return ":float_or_f64";
@@ -139,7 +138,7 @@ std::string_view class_suffix(DType element) {
   return "";
 }
 
-Expected<std::string> infer_signature(const OpTrace& trace) {
+Expected<std::string> infer_signature(const OpTrace& trace, bool is_map) {
   std::vector<uint16_t> integers, pointers;
   std::vector<std::string> names;
   for (uint16_t p = 0; p < trace.params.size(); p++) {
@@ -163,7 +162,10 @@ Expected<std::string> infer_signature(const OpTrace& trace) {
   for (size_t i = 0; i < pointers.size(); i++) {
     const TraceParam& p = trace.params[pointers[i]];
     std::optional<Shape> shape;
-    if (few[i] == more[i] && few[i].front() >= 0) {
+    const bool untouched = !p.read && !p.written;
+    if (untouched && is_map) {  // read before every call all the same
+      shape = Shape{names, {}};
+    } else if (!untouched && few[i] == more[i] && few[i].front() >= 0) {
       shape = fit_shape(trials, few[i]);
       if (shape) order(trace, pointers[i], integers, trials, *shape);
       if (shape && !p.written) round_up(names, *shape);
@@ -176,8 +178,7 @@ Expected<std::string> infer_signature(const OpTrace& trace) {
         fmt::format("{}[{}]{} ", p.name, fmt::join(shape->axes, ","), class_suffix(p.dtype));
   }
   std::vector<std::string> cores = names;  // a star behind the size of the only loop
-  for (size_t s = 0; s < integers.size(); s++)
-    if (separable(trace) && trace[trace.loops[0].extent].index == integers[s]) cores[s] += "*";
+  if (const int cut = separable_size(trace); cut >= 0) cores[static_cast<size_t>(cut)] += "*";
   std::string text = fmt::format("{}-> {}", inputs, outputs);
   if (!names.empty()) text += fmt::format("; core {}", fmt::join(cores, ","));
   if (!tables.empty()) text += fmt::format("{}; any {}", names.empty() ? "" : " ", tables);

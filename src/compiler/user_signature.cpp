@@ -185,13 +185,25 @@ Expected<void> check_shapes(const UserOpRequest& request, const UserFunction& us
   return {};
 }
 
+// A star lets threads cut an instance: only where the trace shows that it may be.
+Expected<void> check_stars(const UserOpRequest& request, const UserFunction& user,
+                           const Signature& s) {
+  for (size_t i = 0; i < s.core.size(); i++) {
+    const Axis& axis = s.axes[static_cast<size_t>(s.core[i])];
+    if (axis.separable && separable_size(user.trace) != static_cast<int>(i))
+      return refuse(request, axis.name, "a star, which lets threads cut the function there",
+                    "stars where each output depends on its own place alone");
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<Signature> user_signature(const UserOpRequest& request, const UserFunction& user,
                                    bool proved) {
   std::string text = with_element_types(request.signature, user.elements);
   if (text.empty()) {
-    Expected<std::string> inferred = infer_signature(user.trace);
+    Expected<std::string> inferred = infer_signature(user.trace, lift::is_map(user.signature));
     if (!inferred) return inferred.error();
     text = *inferred;
   }
@@ -206,6 +218,7 @@ Expected<Signature> user_signature(const UserOpRequest& request, const UserFunct
   s = parse(with_attributes(*s));
   if (!s) return s;
   if (proved) NRD_TRY(check_shapes(request, user, *s));
+  if (proved) NRD_TRY(check_stars(request, user, *s));
   return parse(with_contents(*s, contents_needed(user, *s, proved)));
 }
 

@@ -173,8 +173,9 @@ void call_function(const void* function, const CSignature& signature, void* cons
   const Arguments arguments = arrange(signature, call);
   if (signature.returns_void) return call_with<void>(function, arguments);
   const double value = call_for_number(function, signature.result, arguments);
-  if (result) *result = value;
-  if (!is_map(signature))
+  if (result)
+    *result = value;
+  else if (!is_map(signature))
     store_result(signature.result, value, pointers[pointers_of(signature.params)]);
 }
 

@@ -23,9 +23,9 @@ CallWords call_words(const CSignature& signature, void* const* pointers,
 
 // Arguments by kind, each list in the order of the parameters with structs flattened into their
 // fields: pointers, integers (sizes and ints, signed or not), floating-point numbers (a float is
-// rounded from its double). `result` may be null; a float comes widened, an integer converted. Of a
-// function of pointers it is stored, as the float, double or int32_t that it is, behind the last
-// pointer, as the operator has it.
+// rounded from its double). `result` gets a float widened, an integer converted. Where it is null,
+// what a function of pointers returns is stored, as the float, double or int32_t that it is, behind
+// the last pointer, as the operator has it.
 void call_function(const void* function, const CSignature& signature, void* const* pointers,
                    const int64_t* sizes_and_ints, const double* numbers, double* result);
 
