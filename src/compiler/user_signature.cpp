@@ -96,12 +96,17 @@ std::string with_contents(const Signature& s, const std::vector<bool>& needed) {
   return text;
 }
 
-// Sizes of all axes with keys and attributes set from a list, in turn.
+// Sizes of all axes from a list, in turn: the function's integers first, then the others.
 std::vector<int64_t> axis_sizes(const Signature& s, std::span<const int64_t> values) {
   std::vector<int64_t> axes;
+  for (const Axis& axis : s.axes) axes.push_back(axis.fixed);
   size_t next = 0;
-  for (const Axis& axis : s.axes)
-    axes.push_back(axis.fixed >= 0 ? axis.fixed : values[next++ % values.size()]);
+  const auto set = [&](size_t axis) {
+    if (axes[axis] < 0) axes[axis] = values[next++ % values.size()];
+  };
+  for (const int axis : s.core) set(static_cast<size_t>(axis));
+  for (size_t i = 0; i < axes.size(); i++)
+    if (!s.axes[i].formula) set(i);
   for (size_t i = 0; i < axes.size(); i++)
     if (s.axes[i].numerator >= 0)
       axes[i] = axes[static_cast<size_t>(s.axes[i].numerator)] /
@@ -126,20 +131,6 @@ int64_t core_elements(const Signature& s, const std::vector<int64_t>& axes, size
 constexpr int64_t kSmall[][3] = {{6, 4, 2}, {7, 3, 5},  {1, 2, 3}, {3, 5, 7},
                                  {2, 1, 1}, {64, 2, 3}, {33, 4, 1}};
 
-// Outputs that may keep, or read, what they held. Nobody knows of unread code.
-std::vector<bool> contents_needed(const UserFunction& user, const Signature& s, bool proved) {
-  std::vector<bool> needed(s.operands.size(), !proved);
-  for (const auto& values : kSmall) {
-    const std::vector<int64_t> axes = axis_sizes(s, values);
-    if (!proved || axes.empty()) continue;
-    std::vector<int64_t> elements;
-    for (size_t i = 0; i < s.operands.size(); i++) elements.push_back(core_elements(s, axes, i));
-    const std::vector<bool> now = needs_contents(user.trace, core_sizes(s, axes), elements);
-    for (size_t i = 0; i < now.size(); i++) needed[i] = needed[i] || now[i];
-  }
-  return needed;
-}
-
 // Whether it has an axis that no integer of the function knows: any length may be given.
 bool has_any_length(const Signature& s, size_t operand) {
   for (const AxisRef& ref : s.operands[operand].axes) {
@@ -149,6 +140,22 @@ bool has_any_length(const Signature& s, size_t operand) {
     if (!known) return true;
   }
   return false;
+}
+
+// Outputs that may keep, or read, what they held. Nobody knows of unread code, nor how long an
+// output of any length will be.
+std::vector<bool> contents_needed(const UserFunction& user, const Signature& s, bool proved) {
+  std::vector<bool> needed;
+  for (size_t i = 0; i < s.operands.size(); i++) needed.push_back(!proved || has_any_length(s, i));
+  for (const auto& values : kSmall) {
+    const std::vector<int64_t> axes = axis_sizes(s, values);
+    if (!proved || axes.empty()) continue;
+    std::vector<int64_t> elements;
+    for (size_t i = 0; i < s.operands.size(); i++) elements.push_back(core_elements(s, axes, i));
+    const std::vector<bool> now = needs_contents(user.trace, core_sizes(s, axes), elements);
+    for (size_t i = 0; i < now.size(); i++) needed[i] = needed[i] || now[i];
+  }
+  return needed;
 }
 
 // A given shape that is too small whatever the sizes is a mistake; where it hangs on them, each
