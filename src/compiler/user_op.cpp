@@ -17,6 +17,7 @@
 #include "compiler/user_signature.h"
 #include "lift/prove.h"
 #include "trace/extents.h"
+#include "trace/in_place.h"
 
 namespace nrd {
 namespace {
@@ -193,7 +194,7 @@ Proofs prove_function(const LiftedFunction& lifted) {
     return compile_user_code(lifted.operator_trace,
                              {.assumptions = &proofs.assumptions, .in_place = in_place});
   };
-  proofs.in_place = proof->in_place;
+  proofs.in_place = proof->in_place && reads_where_it_stores(lifted.operator_trace);
   Expected<void> code = compile(proofs.in_place);
   if (!code && proofs.in_place) {
     code = compile(false);
