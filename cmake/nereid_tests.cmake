@@ -12,7 +12,7 @@ function(nereid_add_test kind name)
   target_link_libraries(${target} PRIVATE nereid_flags ${TEST_USES} ${TEST_LIBRARIES}
                         GTest::gtest_main)
   if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 300)
+    set(TEST_TIMEOUT 900)
   endif()
   add_test(NAME ${kind}/${name} COMMAND ${target})
   set_tests_properties(${kind}/${name} PROPERTIES
