@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/base/threads.h: the one parallel_for (DESIGN decision 14).
+// src/base/threads.h: the one parallel_for.
 //
 // Workers spin at most 30 us after work, then sleep. Small work runs inline, a nested call too.
 // A forked child rebuilds the pool on its first use. A caller may bring an executor.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/compiler/user_op.h: a user's C function as an operator (SPEC 1).
+// src/compiler/user_op.h: a user's C function as an operator.
 #pragma once
 
 #include <functional>

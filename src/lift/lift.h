@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/lift/lift.h: machine code -> OpTrace (SPEC 4). Start reading at lift.cpp.
+// src/lift/lift.h: machine code -> OpTrace. Start reading at lift.cpp.
 #pragma once
 
 #include <cstdint>

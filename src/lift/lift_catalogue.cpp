@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/lift/lift_catalogue.cpp: lifts and proves every definition of the catalogue and writes the
-// traces as a C++ source. Runs on the build host, part of every build (DESIGN decision 4).
+// traces as a C++ source. Runs on the build host, part of every build.
 //
 //   nereid_lift_catalogue OUT.cpp
 #include <fmt/format.h>

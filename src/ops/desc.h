@@ -25,7 +25,7 @@ struct OperandDesc {
 };
 
 // How results may be rounded. A kernel's class is a function of operator, dtypes, ISA and shape and
-// of no row count; a configuration moves inside a class, never across (DESIGN 9).
+// of no row count; a configuration moves inside a class, never across.
 enum class Numerics { kPlain, kAmx, kInt8, kBf16Dot };
 std::string_view numerics_word(Numerics n);
 

@@ -59,7 +59,7 @@ struct Tolerance {
 
 struct Op {
   std::string name;
-  std::string group;    // "activation", as SPEC section 2 groups them
+  std::string group;    // "activation"; one file a group in catalogue/
   std::string summary;  // one line: the formula
   std::vector<NumberAttribute> numbers;
   std::vector<ChoiceAttribute> choices;
@@ -74,7 +74,7 @@ struct Op {
   bool composite() const { return !variants.front().graph.empty(); }
 };
 
-// All operators, in the order of SPEC section 2. Built once; signatures are parsed and checked
+// All operators, by group. Built once; signatures are parsed and checked
 // against the definitions' parameters on first use (a mistake there is a bug and ends the test
 // suite, see tests/unit/catalogue_test.cpp).
 std::span<const Op> catalogue();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/trace/sample.h: arguments to try a trace with: what both proofs of SPEC 4 run on.
+// src/trace/sample.h: arguments to try a trace with: what both proofs run on.
 #pragma once
 
 #include <cstdint>
