@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/dispatch/cuda_runtime.cpp: DeviceRuntime over CUDA.
+#include "base/lazy.h"
 #include "cuda/launch/memory.h"
 #include "cuda/launch/streams.h"
 #include "cuda/targets.h"
@@ -70,8 +71,8 @@ class CudaRuntime final : public DeviceRuntime {
 }  // namespace
 
 DeviceRuntime* built_in_runtime() {
-  static auto& runtime = *new CudaRuntime;  // threads may still call while the process ends
-  return &runtime;
+  static Lazy<CudaRuntime> runtime;
+  return &runtime.get();
 }
 
 }  // namespace nrd

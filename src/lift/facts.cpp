@@ -7,7 +7,6 @@
 #include "lift/facts.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace nrd::lift {
 namespace {
@@ -95,6 +94,7 @@ void Facts::assume(const Fact& fact) {
 
 // Also what it says about the parts of quotients and extrema: x / d >= r is x >= d * r.
 void Facts::assume_at_least_zero(const IntPoly& poly, int depth) {
+  if (poly.is_too_large() || poly.magnitude() > kLargestExact) return;
   known_.push_back(poly);
   if (depth > 2) return;
   for (const PolyTerm& term : poly.terms()) {
@@ -110,7 +110,8 @@ void Facts::assume_at_least_zero(const IntPoly& poly, int depth) {
     } else if (n.op == TraceOp::kDivFloor && scev_.of(n.args[1]).is_constant()) {
       const IntPoly by = scev_.of(n.args[1]);
       const IntPoly whole = scev_.of(n.args[0]);
-      assume_at_least_zero(up ? by * rest + whole : by * rest + by - IntPoly(1) - whole, depth + 1);
+      const IntPoly scaled = exact_product(by, rest);
+      assume_at_least_zero(up ? scaled + whole : scaled + by - IntPoly(1) - whole, depth + 1);
     }
   }
 }
@@ -137,6 +138,7 @@ bool Facts::proves_nonnegative(const IntPoly& poly) {
 }
 
 bool Facts::nonnegative(const IntPoly& poly, int depth) {
+  if (poly.magnitude() > kLargestExact) return false;
   if (scev_.is_nonnegative(poly)) return true;
   if (--steps_left_ < 0 || depth >= kMaxDepth || poly.is_too_large() || poly.is_constant())
     return false;
@@ -154,7 +156,7 @@ bool Facts::nonnegative_whatever(const IntPoly& poly, NodeId atom, int depth) {
   if (!split) return false;
   if (const IntPoly* extent = extent_of(atom)) {
     if (!nonnegative(split->rest, depth + 1)) return false;
-    const IntPoly last = split->rest + split->slope * (*extent - IntPoly(1));
+    const IntPoly last = split->rest + exact_product(split->slope, *extent - IntPoly(1));
     return scev_.is_nonnegative(split->slope) || nonnegative(last, depth + 1);
   }
   if (!split->slope.is_constant() || function_[atom].kind != Kind::kPure) return false;
@@ -165,7 +167,7 @@ bool Facts::nonnegative_by_bounds(const LinearSplit& split, int64_t slope, NodeI
   const Node n = function_[atom];
   if (n.args[1] == kNoNode || n.op == TraceOp::kSelect) return false;
   const auto with = [&](const IntPoly& value) {
-    return nonnegative(split.rest + IntPoly(slope) * value, depth);
+    return nonnegative(split.rest + exact_product(slope, value), depth);
   };
   const bool is_min = n.op == TraceOp::kMin;
   if (is_min || n.op == TraceOp::kMax) {
@@ -183,9 +185,9 @@ bool Facts::nonnegative_by_bounds(const LinearSplit& split, int64_t slope, NodeI
   }
   // r - x / d >= 0 is x <= d * r + d - 1, and r + x / d >= 0 is x >= -d * r; for other factors
   // the quotient is bounded by that of real numbers.
-  IntPoly bound = IntPoly(divisor) * split.rest + IntPoly(slope) * scev_.of(n.args[0]);
+  IntPoly bound = exact_product(divisor, split.rest) + exact_product(slope, scev_.of(n.args[0]));
   if (slope == -1) bound += IntPoly(divisor - 1);
-  if (slope > 1) bound -= IntPoly(slope * (divisor - 1));
+  if (slope > 1) bound -= exact_product(slope, divisor - 1);
   return nonnegative(bound, depth);
 }
 
@@ -195,8 +197,9 @@ bool Facts::combines(const IntPoly& poly, const IntPoly& given, int depth) {
     for (const PolyTerm& p : poly.terms()) {
       if (g.atoms == kNoAtoms || g.atoms != p.atoms || (g.coefficient > 0) != (p.coefficient > 0))
         continue;
-      const IntPoly less =
-          IntPoly(std::abs(g.coefficient)) * poly - IntPoly(std::abs(p.coefficient)) * given;
+      const bool up = g.coefficient > 0;
+      const IntPoly less = exact_product(up ? g.coefficient : -g.coefficient, poly) -
+                           exact_product(up ? p.coefficient : -p.coefficient, given);
       if (scev_.is_nonnegative(less) || (depth < 2 && nonnegative(less, depth + 2))) return true;
     }
   return false;

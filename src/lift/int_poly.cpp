@@ -159,6 +159,21 @@ std::optional<IntPoly> IntPoly::divided_by(const IntPoly& divisor) const {
   return result;
 }
 
+int64_t IntPoly::magnitude() const {
+  uint64_t most = 0;
+  for (const PolyTerm& t : terms_) {
+    const auto bits = static_cast<uint64_t>(t.coefficient);
+    most = std::max(most, t.coefficient < 0 ? 0 - bits : bits);
+  }
+  return static_cast<int64_t>(std::min<uint64_t>(most, std::numeric_limits<int64_t>::max()));
+}
+
+IntPoly exact_product(const IntPoly& a, const IntPoly& b) {
+  const int64_t most = a.magnitude(), other = b.magnitude();
+  if (other != 0 && most > kLargestExact / other) return IntPoly::too_large();
+  return a * b;
+}
+
 int64_t IntPoly::content() const {
   int64_t common = 0;
   for (const PolyTerm& t : terms_) {

@@ -74,11 +74,17 @@ class IntPoly {
   std::optional<IntPoly> divided_by(int64_t divisor) const;
   std::optional<IntPoly> divided_by(const IntPoly& divisor) const;
   int64_t content() const;  // greatest common divisor of all coefficients but the constant's
+  int64_t magnitude() const;  // of the largest coefficient
 
  private:
   Terms terms_;
   bool too_large_ = false;
 };
+
+// The largest coefficient of which sums of a few do not wrap.
+constexpr int64_t kLargestExact = int64_t{1} << 56;
+// The product over the integers: too large where a coefficient would pass kLargestExact.
+IntPoly exact_product(const IntPoly& a, const IntPoly& b);
 
 // poly = rest + atom * slope.
 struct LinearSplit {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "function_maker.h"
+#include "lift/int_poly.h"
 
 namespace nrd::lift {
 namespace {
@@ -93,6 +94,16 @@ TEST(Quotients, OfSizesByAParameter) {
     const char* want = is_remainder ? "load f32 x[n % m]" : "load f32 x[n / m]";
     EXPECT_NE(text.find(want), text.npos) << text;
   }
+}
+
+// Facts are proved over the integers: what would wrap proves nothing.
+TEST(LiftInteger, ProductsThatWouldWrapAreTooLarge) {
+  const IntPoly x = IntPoly::atom(1);
+  const IntPoly large = IntPoly(int64_t{1} << 32) * x;
+  EXPECT_TRUE(exact_product(large, IntPoly((int64_t{1} << 32) - 1)).is_too_large());
+  EXPECT_TRUE(exact_product(IntPoly(INT64_MIN) * x, IntPoly(1)).is_too_large());
+  EXPECT_EQ(exact_product(large, IntPoly(-3)), IntPoly(-3 * (int64_t{1} << 32)) * x);
+  EXPECT_EQ((IntPoly(INT64_MIN) * x).magnitude(), INT64_MAX);
 }
 
 }  // namespace
