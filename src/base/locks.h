@@ -42,8 +42,8 @@ class Locked {
   std::mutex& mutex_;
 };
 
-// Once per process, before its first fork. The library does it when it is loaded; the pool of threads
-// does it too, for programs that are linked with parts of the library.
+// Once per process, before its first fork. The library does it when it is loaded; the pool of
+// threads does it too, for programs that are linked with parts of the library.
 void watch_forks();
 
 // The lock of an object that comes and goes: a context's plans, a packed matrix's forms. Used with

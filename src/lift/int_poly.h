@@ -73,7 +73,7 @@ class IntPoly {
   // The quotient where this is a multiple of the divisor.
   std::optional<IntPoly> divided_by(int64_t divisor) const;
   std::optional<IntPoly> divided_by(const IntPoly& divisor) const;
-  int64_t content() const;  // greatest common divisor of all coefficients but the constant's
+  int64_t content() const;    // greatest common divisor of all coefficients but the constant's
   int64_t magnitude() const;  // of the largest coefficient
 
  private:

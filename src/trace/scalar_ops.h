@@ -32,7 +32,8 @@ T wrap_neg(T a) {
   return wrap_sub(T{0}, a);
 }
 
-// As trace.h says, for every divisor: 0 is met where the result is not used, on a guard's other side.
+// As trace.h says, for every divisor: 0 is met where the result is not used, on a guard's other
+// side.
 template <class T>
 T div_floor(T a, T b) {
   if (b == 0) return 0;

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <span>
 
+#include "base/child.h"
 #include "base/convert.h"
 #include "base/threads.h"
 #include "graph/program.h"
 #include "ops/round_to.h"
-#include "base/child.h"
 #include "workbench/data.h"
 #include "workbench/reference_sample.h"
 

@@ -61,7 +61,8 @@ TEST(RegisterOpError, EveryMistakeHasItsMessage) {
       {"e_sig", until, kMap, "x[n] -> out[n]", invalid, "0 core sizes"},
       {"e_sig", until, kMap, "-> x[n] out[n] ; core n", invalid, "0 inputs, 2 outputs"},
       {"e_sig", until, kMap, "x?[n] -> out[n] ; core n", invalid, "optional"},
-      {"e_sig", until, kMap, "x[n]:i32 -> out&[n] ; core n", invalid, "f32, which the function has"},
+      {"e_sig", until, kMap, "x[n]:i32 -> out&[n] ; core n", invalid,
+       "f32, which the function has"},
       {"e_sig", gate, "void(const float* x, const float* y, float* out, size_t n)",
        "x[n] -> y[n] out[n] ; core n", invalid, "1 inputs, 2 outputs"},
   };

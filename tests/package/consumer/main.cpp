@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/package/consumer/main.cpp: an operator and a function of one's own through the installed C++
-// headers.
+// tests/package/consumer/main.cpp: an operator and a function of one's own through the installed
+// C++ headers.
 #include <nereid/nereid.h>
 
 #include <cstdio>
