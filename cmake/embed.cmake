@@ -35,4 +35,5 @@ function(nereid_embed target symbol)
     DEPENDS ${files} "${NEREID_EMBED_SCRIPT}"
     COMMENT "Embedding ${symbol}" VERBATIM)
   target_sources(${target} PRIVATE "${output}")
+  set_source_files_properties("${output}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -14,6 +14,12 @@ if(NEREID_SANITIZE)
   target_link_options(nereid_flags INTERFACE "-fsanitize=${NEREID_SANITIZE}")
 endif()
 
+# Unity builds (the presets of CI but release) join the sources of a target, so that their headers are
+# read once. Sources whose names would clash stay on their own.
+function(nereid_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # nereid_add_stage(base SOURCES error.cpp ... USES machine ops LIBRARIES nereid_fmt)
 # One static library a folder of src/. USES names stages earlier in the link order.
 function(nereid_add_stage name)

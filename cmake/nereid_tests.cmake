@@ -1,3 +1,13 @@
+# nereid_tests_need(workbench nereid_cli)
+# What the tests of a kind run, as one target, tests_workbench: the presets that run some kinds build
+# no others.
+function(nereid_tests_need kind)
+  if(NOT TARGET tests_${kind})
+    add_custom_target(tests_${kind})
+  endif()
+  add_dependencies(tests_${kind} ${ARGN})
+endfunction()
+
 # nereid_add_test(unit dtype SOURCES dtype_test.cpp USES base)
 # One GoogleTest program; its label is the kind, which is the folder's name. THREADS names those of its
 # tests that use several threads: under the thread sanitizer they are a test of their own, labelled
@@ -14,10 +24,12 @@ function(nereid_add_test kind name)
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 900)
   endif()
+  nereid_tests_need(${kind} ${target})
   add_test(NAME ${kind}/${name} COMMAND ${target})
   set_tests_properties(${kind}/${name} PROPERTIES
     LABELS ${kind} TIMEOUT ${TEST_TIMEOUT} ENVIRONMENT "${TEST_ENVIRONMENT}")
   if(TEST_THREADS AND NEREID_SANITIZE MATCHES "thread")
+    nereid_tests_need(threads ${target})
     add_test(NAME ${kind}/${name}_threads COMMAND ${target} "--gtest_filter=${TEST_THREADS}")
     set_tests_properties(${kind}/${name}_threads PROPERTIES
       LABELS threads TIMEOUT ${TEST_TIMEOUT} ENVIRONMENT "${TEST_ENVIRONMENT}")

@@ -11,7 +11,7 @@
 namespace nrd {
 namespace {
 
-constexpr std::string_view kHead = R"(// SPDX-License-Identifier: MIT
+constexpr std::string_view kChoicesHead = R"(// SPDX-License-Identifier: MIT
 // nereid/choices.h: the choices of the operators as enums. Generated from the catalogue; do not
 // edit. Wherever an option takes one of them it takes its word too: Pairs::half, or "half".
 #pragma once
@@ -23,7 +23,7 @@ constexpr std::string_view kHead = R"(// SPDX-License-Identifier: MIT
 namespace nereid {
 )";
 
-constexpr std::string_view kTail = R"(
+constexpr std::string_view kChoicesTail = R"(
 }  // namespace nereid
 )";
 
@@ -71,13 +71,13 @@ std::string choice_value(const Op& op, const ChoiceAttribute& choice, size_t ind
 }
 
 std::string choices_header() {
-  std::string text(kHead);
+  std::string text(kChoicesHead);
   std::set<std::string> seen = {"bool"};
   for (const Op& op : catalogue())
     for (const ChoiceAttribute& choice : op.choices)
       if (const std::string type = choice_type(op, choice); seen.insert(type).second)
         text += enum_text(type, choice);
-  return text += kTail;
+  return text += kChoicesTail;
 }
 
 }  // namespace nrd

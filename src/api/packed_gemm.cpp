@@ -8,7 +8,7 @@
 namespace nrd {
 namespace {
 
-constexpr const char* kOp = "gemm_prepacked";
+constexpr const char* kPrepacked = "gemm_prepacked";
 
 // Whether an operator maps one value to one value, so that it can follow a product.
 bool is_activation(const Op& op) {
@@ -24,25 +24,25 @@ Expected<void> check_activation(std::string_view name) {
   for (const Op& op : catalogue())
     if (is_activation(op)) allowed += (allowed.empty() ? "" : ", ") + op.name;
   return make_error(
-      {ErrorCode::kUnknownName, kOp, "activation", fmt::format("'{}'", name), allowed, ""});
+      {ErrorCode::kUnknownName, kPrepacked, "activation", fmt::format("'{}'", name), allowed, ""});
 }
 
 Expected<OperandDesc> take(const nereid_tensor* given, const char* name, nereid_tensor& to) {
-  NRD_TRY(read_tensor(given, kOp, name, to));
-  NRD_TRY(check_on_cpu(to, kOp, name));
+  NRD_TRY(read_tensor(given, kPrepacked, name, to));
+  NRD_TRY(check_on_cpu(to, kPrepacked, name));
   to.flags &= ~static_cast<uint32_t>(NEREID_CONSTANT);
-  return read_operand(to, kOp, name);
+  return read_operand(to, kPrepacked, name);
 }
 
 Error shape_error(const char* name, const OperandDesc& operand, std::string allowed) {
-  return make_error({ErrorCode::kShapeMismatch, kOp, name, "shape " + to_string(operand.sizes),
-                     std::move(allowed), ""});
+  return make_error({ErrorCode::kShapeMismatch, kPrepacked, name,
+                     "shape " + to_string(operand.sizes), std::move(allowed), ""});
 }
 
 Expected<void> check_float(const char* name, const OperandDesc& operand) {
   if (allows(DTypeClass::kFloat, operand.dtype)) return {};
-  return make_error({ErrorCode::kUnsupportedDtype, kOp, name, std::string(word(operand.dtype)),
-                     allowed_words(DTypeClass::kFloat), ""});
+  return make_error({ErrorCode::kUnsupportedDtype, kPrepacked, name,
+                     std::string(word(operand.dtype)), allowed_words(DTypeClass::kFloat), ""});
 }
 
 TensorView view_of(const OperandDesc& operand, void* data) {
@@ -57,10 +57,11 @@ Expected<void> PackedGemm::read(const nereid_tensor* a, const nereid_tensor* c,
   if (!a_read) return a_read.error();
   if (!c_read) return c_read.error();
   a_ = *a_read, c_ = *c_read;
-  NRD_TRY(check_output(kOp, "c", call_.c, c_));
+  NRD_TRY(check_output(kPrepacked, "c", call_.c, c_));
   if (epilogue) NRD_TRY(read_struct(epilogue, "nereid_epilogue", call_.how));
   if (context_.isa_word() != packed_.isa)
-    return make_error({ErrorCode::kUnsupported, kOp, "packed", "a matrix packed for " + packed_.isa,
+    return make_error({ErrorCode::kUnsupported, kPrepacked, "packed",
+                       "a matrix packed for " + packed_.isa,
                        "one packed for " + std::string(context_.isa_word()),
                        "pack it with the context that uses it"});
   return read_epilogue();
@@ -82,8 +83,9 @@ Expected<void> PackedGemm::read_epilogue() {
   NRD_TRY(read(how.bias, "bias", call_.bias, bias_));
   NRD_TRY(read(how.residual, "residual", call_.residual, residual_));
   if (call_.has_epilogue() && !is_float(packed_.dtype))
-    return make_error({ErrorCode::kUnsupported, kOp, "epilogue", "one behind an integer product",
-                       "none", "use gemm_dequant for scales and floats"});
+    return make_error({ErrorCode::kUnsupported, kPrepacked, "epilogue",
+                       "one behind an integer product", "none",
+                       "use gemm_dequant for scales and floats"});
   if (call_.scale && !scale_.sizes.empty() && !(scale_.sizes == Dims{n}))
     return shape_error("scale", scale_, fmt::format("[] or [{}]", n));
   if (call_.scale && scale_.sizes.empty()) {  // as long as a row
@@ -109,7 +111,7 @@ Expected<std::shared_ptr<const PackedProduct>> PackedGemm::prepare() const {
   const nereid_attribute activation = {"activation", call_.how.activation, 0};
   const nereid_call call = {sizeof call,
                             call_.how.threads,
-                            kOp,
+                            kPrepacked,
                             operands,
                             &activation,
                             5,
@@ -139,7 +141,7 @@ Expected<std::shared_ptr<const PackedProduct>> PackedGemm::prepare() const {
 Expected<std::shared_ptr<const PackedProduct>> PackedGemm::make() const {
   const Dims sizes(packed_.sizes);
   const OperandDesc b = {true, packed_.dtype, sizes, contiguous_strides(sizes), false};
-  Expected<const Op*> op = find_op(kOp);
+  Expected<const Op*> op = find_op(kPrepacked);
   if (!op) return op.error();
   Expected<Desc> desc = bind(**op, {}, {{"a", a_}, {"b", b}, {"c", c_}});
   if (!desc) return desc.error();
@@ -167,7 +169,7 @@ Expected<std::shared_ptr<const PackedProduct>> PackedGemm::make() const {
   auto product = std::make_shared<const PackedProduct>(
       PackedProduct{std::move(*desc), std::move(*made), panels->data, scale, bias, residual});
   if (context_.logs_dispatch())
-    context_.log_dispatch(fmt::format("{} {} {} -> cpu gemm_{} (b packed)", kOp,
+    context_.log_dispatch(fmt::format("{} {} {} -> cpu gemm_{} (b packed)", kPrepacked,
                                       product->desc.shape_text(), product->desc.dtype_text(),
                                       panels->layout.family->isa));
   return product;
@@ -183,7 +185,7 @@ Expected<void> PackedGemm::check_memory(const Desc& desc) const {
     const std::string_view name = used.name;
     if (name == "c" || name == "a" || view.count() == 0) continue;
     const auto refuse = [&](ErrorCode code, std::string got, std::string allowed) {
-      return make_error({code, kOp, used.name, std::move(got), std::move(allowed), ""});
+      return make_error({code, kPrepacked, used.name, std::move(got), std::move(allowed), ""});
     };
     if (view.data == nullptr)
       return refuse(ErrorCode::kInvalidArgument, "a null pointer",
@@ -247,7 +249,7 @@ extern "C" nereid_status nereid_gemm_packed(nereid_context* context, const nerei
                                             const nereid_packed* b, const nereid_tensor* c,
                                             const nereid_epilogue* epilogue) {
   return nrd::guarded([&]() -> nrd::Expected<void> {
-    if (!b) return nrd::null_error("b", "a matrix of nereid_pack_b", nrd::kOp);
+    if (!b) return nrd::null_error("b", "a matrix of nereid_pack_b", nrd::kPrepacked);
     auto found = nrd::context_of(context);
     if (!found) return found.error();
     nrd::PackedGemm gemm(***found, *b);

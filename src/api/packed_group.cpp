@@ -7,7 +7,7 @@
 namespace nrd {
 namespace {
 
-constexpr const char* kOp = "gemm_grouped";
+constexpr const char* kGrouped = "gemm_grouped";
 
 struct Item {
   PackedGemm gemm;
@@ -42,7 +42,7 @@ Expected<void> check_apart(const std::vector<Item>& items) {
       if (all[i].product == all[j].product || !(all[i].is_written || all[j].is_written)) continue;
       const Touched &out = all[i].is_written ? all[i] : all[j],
                     &other = all[i].is_written ? all[j] : all[i];
-      return at_product(make_error({ErrorCode::kOverlap, kOp, out.name,
+      return at_product(make_error({ErrorCode::kOverlap, kGrouped, out.name,
                                     fmt::format("memory that overlaps '{}' of product {}",
                                                 other.name, other.product),
                                     "disjoint memory", "give every product a c of its own"}),
@@ -88,13 +88,13 @@ Expected<void> run_group(nereid_context* handle, const nereid_group_item* given,
   if (!found) return found.error();
   Context& context = ***found;
   if (count < 0 || threads < 0)
-    return make_error({ErrorCode::kInvalidArgument, kOp, count < 0 ? "count" : "threads",
+    return make_error({ErrorCode::kInvalidArgument, kGrouped, count < 0 ? "count" : "threads",
                        fmt::format("{}", count < 0 ? count : threads), "0 or more", ""});
-  if (!given && count > 0) return null_error("items", "an array of products", kOp);
+  if (!given && count > 0) return null_error("items", "an array of products", kGrouped);
   std::vector<Item> items;
   items.reserve(static_cast<size_t>(count));
   for (size_t i = 0; i < static_cast<size_t>(count); i++) {
-    if (!given[i].b) return at_product(null_error("b", "a matrix of nereid_pack_b", kOp), i);
+    if (!given[i].b) return at_product(null_error("b", "a matrix of nereid_pack_b", kGrouped), i);
     Item& item = items.emplace_back(Item{PackedGemm(context, *given[i].b), nullptr});
     Expected<void> read = item.gemm.read(given[i].a, given[i].c, given[i].epilogue);
     if (!read) return at_product(read.error(), i);

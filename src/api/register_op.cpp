@@ -11,10 +11,10 @@ namespace nrd {
 namespace {
 
 // Reasons outlive the call that asked for them. Under LockName::kNames.
-constinit Lazy<std::deque<std::string>> g_kept;
+constinit Lazy<std::deque<std::string>> g_kept_results;
 
 const char* keep(std::string text) {
-  std::deque<std::string>& kept = g_kept.get();
+  std::deque<std::string>& kept = g_kept_results.get();
   const Locked lock(LockName::kNames);
   return kept.emplace_back(std::move(text)).c_str();
 }

@@ -8,11 +8,12 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "jit/ir.h"
+#include "jit/lower.h"
 
 namespace nrd::gemm {
 
 // Elements of a row that are summed in 64 lanes before the next ones begin (DESIGN 9).
-constexpr int64_t kGemvChunk = 16384;
+constexpr int64_t kGemvChunk = jit::kReductionChunk;
 constexpr int kGemvLanes = 64;
 // Columns that are read in turns, and columns whose sum is one chain; part of what a sum is.
 constexpr int kGemvColumns = 5;

@@ -17,6 +17,10 @@
 
 namespace nrd::jit {
 
+// A long sum is cut into chunks of this many elements, which are combined in order: the same bits
+// for any number of threads.
+constexpr int64_t kReductionChunk = 16384;
+
 // What is fixed when code is made.
 struct Binding {
   std::vector<DType> dtypes;  // memory dtype of each pointer parameter; floats may be narrower than

@@ -18,7 +18,6 @@
 namespace nrd::jit {
 namespace {
 
-constexpr int64_t kChunk = 16384;    // of decision 9: a chunk is what is combined in order
 constexpr int64_t kRowsAChunk = 16;  // of an outer loop around others; extrema may be cut anywhere
 
 bool is_extremum(CarryKind kind) { return kind >= CarryKind::kMaxFirst && kind <= CarryKind::kMin; }
@@ -33,7 +32,7 @@ struct TopLoop {
   uint16_t loop;
   size_t at;  // in the trace's body
   bool carries = false;
-  int64_t chunk = kChunk;
+  int64_t chunk = kReductionChunk;
   ValueId slots = kNoValue;    // its chunks
   std::vector<uint16_t> rows;  // of each carry: the parameter with its chunks' values
 };
@@ -49,7 +48,7 @@ class StepMaker {
       const Value& v = trace_[trace_.body[at]];
       if (v.op == TraceOp::kStore) NRD_TRY(check_store(v, live));
       if (v.op != TraceOp::kLoop || !live.loops[v.index]) continue;
-      TopLoop top{v.index, at, false, kChunk, kNoValue, {}};
+      TopLoop top{v.index, at, false, kReductionChunk, kNoValue, {}};
       NRD_TRY(check_carries(top, carries, live));
       loops_.push_back(std::move(top));
     }

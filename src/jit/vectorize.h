@@ -14,6 +14,9 @@
 
 namespace nrd::jit {
 
+// The body of a vector loop, in instructions: up to this many it is light.
+constexpr int kLightBody = 10;
+
 enum class LoopForm : uint8_t {
   kCounted,  // one iteration at a time
   kMap,      // the vector loop of its nest; nothing is carried

@@ -13,7 +13,7 @@ namespace {
 
 // One instruction is done before it matters. Vectors that may wait in registers: beside a light
 // body there is room for more.
-constexpr int kShortBody = 1, kLightBody = 10;
+constexpr int kShortBody = 1;
 constexpr size_t kMostVectors = 8, kMostBesideLight = 12;
 
 // Roughly in instructions.

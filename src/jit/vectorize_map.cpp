@@ -12,7 +12,7 @@ namespace nrd::jit {
 namespace {
 
 // Beyond these a longer loop body gains nothing over its overhead.
-constexpr int kLightBody = 10, kHeavyBody = 60;
+constexpr int kHeavyBody = 60;
 // A light body moves this much in an iteration: what the loop itself costs is then hidden behind
 // the stores, and a short array soon reaches its rest.
 constexpr int kLightBytes = 128;

@@ -12,7 +12,6 @@ namespace nrd::jit {
 namespace {
 
 constexpr int kVirtualLanes = 64, kVirtualLanesF64 = 16;
-constexpr int64_t kChunk = 16384;
 
 }  // namespace
 
@@ -57,7 +56,7 @@ void Lowering::reduce_loop(uint16_t number) {
   } else {
     b_.loop_begin();
     b_.bind(top);
-    const G chunk_end = b_.gop(Op::kGMin, b_.gop(Op::kGAdd, iv, kChunk), end);
+    const G chunk_end = b_.gop(Op::kGMin, b_.gop(Op::kGAdd, iv, kReductionChunk), end);
     seed(number, sums);
     reduce_chunk(number, iv, chunk_end, sums);
     fold(number, sums);

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <memory>
 
+#include "lift/simplify.h"
+
 namespace nrd::lift {
 namespace {
 
 constexpr uint32_t kArgumentRegisters = 8;
-
-bool is_float(Type type) { return type == Type::kF32 || type == Type::kF64; }
 
 class A64FrontEnd final : public FrontEnd {
  public:

@@ -11,7 +11,7 @@
 namespace nrd::lift {
 namespace {
 
-constexpr int kMaxDepth = 6;
+constexpr int kMaxFactDepth = 6;
 constexpr int kMaxSteps = 300;  // what takes longer to show is not worth it
 
 bool is_integer_compare(const Function& f, const Node& n) {
@@ -140,7 +140,7 @@ bool Facts::proves_nonnegative(const IntPoly& poly) {
 bool Facts::nonnegative(const IntPoly& poly, int depth) {
   if (poly.magnitude() > kLargestExact) return false;
   if (scev_.is_nonnegative(poly)) return true;
-  if (--steps_left_ < 0 || depth >= kMaxDepth || poly.is_too_large() || poly.is_constant())
+  if (--steps_left_ < 0 || depth >= kMaxFactDepth || poly.is_too_large() || poly.is_constant())
     return false;
   for (size_t i = 0; i < known_.size(); i++)
     if (combines(poly, known_[i], depth)) return true;

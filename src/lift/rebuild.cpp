@@ -4,14 +4,10 @@
 
 #include "lift/ifconvert.h"
 #include "lift/refine.h"
+#include "lift/simplify.h"
 #include "lift/tidy.h"
 
 namespace nrd::lift {
-namespace {
-
-bool is_index_type(Type t) { return t == Type::kI32 || t == Type::kI64; }
-
-}  // namespace
 
 NodeId Refiner::rebuild(NodeId id) {
   if (memo_.size() <= id || memo_[id] == kNoNode) set_memo(id, rebuild_now(id));

@@ -11,8 +11,6 @@
 namespace nrd::lift {
 namespace {
 
-bool is_index_type(Type t) { return t == Type::kI32 || t == Type::kI64; }
-
 bool has_no_minus(const IntPoly& poly) {
   return std::none_of(poly.terms().begin(), poly.terms().end(),
                       [](const PolyTerm& term) { return term.coefficient < 0; });

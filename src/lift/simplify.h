@@ -13,6 +13,7 @@ namespace nrd::lift {
 uint64_t type_mask(Type type);  // all bits of the type (kV128: of its low half)
 bool is_float(Type type);
 bool is_integer(Type type);  // kI8 ... kI64
+inline bool is_index_type(Type type) { return type == Type::kI32 || type == Type::kI64; }
 Type integer_of_bits(int bits);
 int64_t sign_extended(uint64_t bits, Type type);
 uint32_t bytes_of(Type type);  // in memory: a bool takes one

@@ -15,7 +15,7 @@
 namespace nrd::lift {
 namespace {
 
-constexpr int kMaxDepth = 10;
+constexpr int kMaxTableDepth = 10;
 constexpr int64_t kMaxElements = 64;  // each is a choice
 constexpr int64_t kFar = int64_t{1} << 40;
 
@@ -80,7 +80,7 @@ class Tables {
       out.constant += static_cast<uint64_t>(factor * sign_extended(n.bits, n.type));
       return true;
     }
-    const bool is_word = n.type == Type::kI64 && n.kind == Kind::kPure && depth < kMaxDepth;
+    const bool is_word = n.type == Type::kI64 && n.kind == Kind::kPure && depth < kMaxTableDepth;
     if (is_word && n.op == TraceOp::kAdd)
       return split(n.args[0], factor, out, depth + 1) && split(n.args[1], factor, out, depth + 1);
     if (is_word && n.args[1] != kNoNode && f_[n.args[1]].kind == Kind::kConst) {
@@ -99,7 +99,7 @@ class Tables {
   Interval range_of(NodeId id, int depth) const {
     const Node& n = f_[id];
     const Interval all = of_bits(type_bits(n.type), n.type != Type::kBool);
-    if (depth > kMaxDepth) return all;
+    if (depth > kMaxTableDepth) return all;
     const auto arg = [&](size_t i) { return range_of(n.args[i], depth + 1); };
     switch (n.kind) {
       case Kind::kConst: {

@@ -19,8 +19,6 @@ constexpr MaskPredicate kMaskPredicates[16] = {
     {Predicate::kOne}, {Predicate::kOge}, {Predicate::kOgt}, {Predicate::kUeq, true},
 };
 
-Type integer_of(Type type) { return type == Type::kF32 ? Type::kI32 : Type::kI64; }
-
 }  // namespace
 
 void X86Translator::scalar_binary() {
@@ -47,7 +45,7 @@ void X86Translator::scalar_round() {
 
 // The result is all ones or zeros in a vector register, or a bit in a mask register.
 void X86Translator::scalar_compare_mask() {
-  const Type type = in_.rule->type, width = integer_of(type);
+  const Type type = in_.rule->type, width = type == Type::kF32 ? Type::kI32 : Type::kI64;
   const int64_t number = operand(source() + 2).value & (in_.vex ? 15 : 7);
   const MaskPredicate& row = kMaskPredicates[number];
   const NodeId never = b_.constant(Type::kBool, 0), always = b_.constant(Type::kBool, 1);

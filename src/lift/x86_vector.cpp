@@ -4,12 +4,12 @@
 // A register holds the value of its lowest lane, with a type, or 128 bits (a mask constant, a
 // spilled register). What would read another lane, or store lanes that are not known, is refused:
 // that is vectorised code.
+#include "lift/simplify.h"
 #include "lift/x86.h"
 
 namespace nrd::lift {
 namespace {
 
-bool is_float(Type type) { return type == Type::kF32 || type == Type::kF64; }
 bool is_32(Type type) { return type == Type::kF32 || type == Type::kI32; }
 bool is_64(Type type) { return type == Type::kF64 || type == Type::kI64; }
 

@@ -20,12 +20,6 @@ Range full(TraceType type) {
   return type == TraceType::kI32 ? kInt32 : Range{};
 }
 
-int64_t limited(Wide v) {
-  return static_cast<int64_t>(std::clamp<Wide>(v, kUnboundedLow, kUnboundedHigh));
-}
-
-Range unite(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
-
 template <class F>
 Range corners(Range a, Range b, F f) {
   const Wide p[] = {f(Wide{a.low}, Wide{b.low}), f(Wide{a.low}, Wide{b.high}),

@@ -7,6 +7,7 @@
 // its type is bounded by the type alone. Bounds are never too narrow.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <span>
@@ -25,6 +26,11 @@ struct Range {
   bool is_number() const { return low == high; }
   bool is_within(int64_t least, int64_t most) const { return low >= least && high <= most; }
 };
+
+inline int64_t limited(__int128 v) {
+  return static_cast<int64_t>(std::clamp<__int128>(v, kUnboundedLow, kUnboundedHigh));
+}
+inline Range unite(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 struct FloatRange {
   double low = -std::numeric_limits<double>::infinity();

@@ -12,13 +12,9 @@ namespace {
 
 constexpr int kMaxDepth = 64;  // of values between a carried value and its next
 
-int64_t limited(__int128 v) {
-  return static_cast<int64_t>(std::clamp<__int128>(v, kUnboundedLow, kUnboundedHigh));
-}
 Range sum(Range a, Range b) {
   return {limited(__int128{a.low} + b.low), limited(__int128{a.high} + b.high)};
 }
-Range unite(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 // At most `count` steps, each within `step`.
 Range after(Range step, int64_t count) {

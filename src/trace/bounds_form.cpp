@@ -9,10 +9,7 @@
 namespace nrd {
 namespace {
 
-int64_t limited_product(int64_t a, int64_t b) {
-  const __int128 p = static_cast<__int128>(a) * b;
-  return static_cast<int64_t>(std::clamp<__int128>(p, kUnboundedLow, kUnboundedHigh));
-}
+int64_t limited_product(int64_t a, int64_t b) { return limited(static_cast<__int128>(a) * b); }
 
 int64_t limited_sum(int64_t a, int64_t b) {
   return std::clamp(a + b, kUnboundedLow, kUnboundedHigh);

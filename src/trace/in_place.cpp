@@ -16,9 +16,9 @@ struct Place {
   Poly index;
 };
 
-class Walk {
+class PlaceWalk {
  public:
-  explicit Walk(const OpTrace& trace) : trace_(trace), scopes_(scopes_of(trace)) {
+  explicit PlaceWalk(const OpTrace& trace) : trace_(trace), scopes_(scopes_of(trace)) {
     find_shared();
     for (ValueId id = 0; id < trace.values.size(); id++)
       if (trace[id].op == TraceOp::kStore) stores_.push_back(place_of(id));
@@ -93,6 +93,6 @@ class Walk {
 
 }  // namespace
 
-bool reads_where_it_stores(const OpTrace& trace) { return Walk(trace).run(); }
+bool reads_where_it_stores(const OpTrace& trace) { return PlaceWalk(trace).run(); }
 
 }  // namespace nrd

@@ -2,6 +2,7 @@
 // tests/unit/trace_classify_test.cpp: polynomials of indices, kinds of carries, classes of traces.
 #include <gtest/gtest.h>
 
+#include "parsed.h"
 #include "trace/builder.h"
 #include "trace/classify.h"
 #include "trace/poly.h"
@@ -12,12 +13,6 @@ namespace nrd {
 namespace {
 
 using namespace trace_texts;
-
-OpTrace parsed(std::string_view text) {
-  Expected<OpTrace> trace = parse_trace(text);
-  EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
-  return trace ? *trace : OpTrace{};
-}
 
 // A map over n with one input and one output, and the body given.
 OpTrace map_of(const std::string& body) {

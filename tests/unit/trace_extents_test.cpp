@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 
+#include "parsed.h"
 #include "trace/builder.h"
 #include "trace/coverage.h"
 #include "trace/extents.h"
@@ -13,12 +14,6 @@
 
 namespace nrd {
 namespace {
-
-OpTrace parsed(const std::string& text) {
-  Expected<OpTrace> trace = parse_trace(text);
-  EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
-  return trace ? *trace : OpTrace{};
-}
 
 // The first operand of a loop over i0 < n with this body.
 Extent extent_of(const std::string& body, std::vector<int64_t> sizes,

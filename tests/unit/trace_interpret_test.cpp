@@ -9,6 +9,7 @@
 
 #include "ops/builds.h"
 #include "ops/round_to.h"
+#include "parsed.h"
 #include "tests/seed.h"
 #include "trace/bounded.h"
 #include "trace/builder.h"
@@ -21,12 +22,6 @@ namespace nrd {
 namespace {
 
 using namespace trace_texts;
-
-OpTrace parsed(std::string_view text) {
-  Expected<OpTrace> trace = parse_trace(text);
-  EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
-  return trace ? *trace : OpTrace{};
-}
 
 using Floats = std::vector<float>;
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <functional>
 
+#include "parsed.h"
 #include "trace/builder.h"
 #include "trace/op_info.h"
 #include "trace/text.h"
@@ -15,12 +16,6 @@ namespace nrd {
 namespace {
 
 using namespace trace_texts;
-
-OpTrace parsed(std::string_view text) {
-  Expected<OpTrace> trace = parse_trace(text);
-  EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
-  return trace ? *trace : OpTrace{};
-}
 
 TEST(TraceWords, EveryWordLeadsBack) {
   for (int i = 0; i <= static_cast<int>(TraceOp::kLoop); i++) {

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/backward.cpp: the entries of gradients.
-#include "ops/op.h"
+#include "ops/catalogue/attributes.h"
 
 namespace nrd {
 namespace {
-
-ChoiceAttribute pairs() {
-  return {"pairs", {"half", "interleaved"}, "which elements turn together"};
-}
-NumberAttribute eps() {
-  return {"eps", 1e-6, "added to the mean of squares", NumberRange::kNotNegative};
-}
 
 Op rope_backward() {
   const char* signature =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/fused.cpp: the entries of the fused and the 8-bit floating operators.
-#include "ops/op.h"
+#include "ops/catalogue/attributes.h"
 
 namespace nrd {
 namespace {
@@ -43,8 +43,8 @@ Op rmsnorm_rope() {
           .summary =
               "rope of each head of rms_norm(x); with a residual of the sum, returned too; "
               "8-bit with row scales if scale is asked for",
-          .numbers = {{"eps", 1e-6, "added to the mean of squares", NumberRange::kNotNegative}},
-          .choices = {{"pairs", {"half", "interleaved"}, "which elements turn together"},
+          .numbers = {eps()},
+          .choices = {pairs(),
                       {"cast",
                        {"after_weight", "before_weight"},
                        "round to x's dtype before the weight as well?"},

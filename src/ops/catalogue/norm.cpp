@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/norm.cpp: the entries of the normalisations.
-#include "ops/op.h"
+#include "ops/catalogue/attributes.h"
 
 namespace nrd {
 namespace {
-
-NumberAttribute eps() {
-  return {"eps", 1e-6, "added to the mean of squares", NumberRange::kNotNegative};
-}
 
 ChoiceAttribute cast() {
   return {

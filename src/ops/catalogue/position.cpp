@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/position.cpp: the entries of rotary position embedding.
-#include "ops/op.h"
+#include "ops/catalogue/attributes.h"
 
 namespace nrd {
 namespace {
-
-ChoiceAttribute pairs() {
-  return {"pairs",
-          {"half", "interleaved"},
-          "which elements turn together: i and i + d/2, or 2i and 2i + 1"};
-}
 
 constexpr const char* kRope =
     "x[tokens,heads,head_dim] cos[tokens,head_dim] sin[tokens,head_dim] -> "
