@@ -15,13 +15,16 @@ namespace {
 // Ten times what the slowest proof takes on a loaded machine.
 constexpr double kTimeoutSeconds = 30;
 
-// "proved compiled in_place count", a line for each assumption, and the reason as the rest.
+// "proved compiled in_place count", a line for each assumption, one that says of each integer
+// whether it may be negative, and the reason as the rest.
 std::string to_text(const Proofs& p) {
   std::string text = fmt::format("{:d} {:d} {:d} {}\n", p.proved, p.compiled, p.in_place,
                                  p.assumptions.list.size());
   for (const Assumption& x : p.assumptions.list)
     text += fmt::format("{} {} {} {} {}\n", static_cast<int>(x.kind), x.a, x.b, x.c, x.r);
-  return text + p.reason;
+  for (size_t i = 0; i < p.assumptions.names.size(); i++)
+    text += fmt::format("{:d} ", p.assumptions.takes_negative(i));
+  return text + "\n" + p.reason;
 }
 
 Expected<Proofs> from_text(const std::string& text, const OpTrace& trace) {
@@ -37,13 +40,16 @@ Expected<Proofs> from_text(const std::string& text, const OpTrace& trace) {
     x.a = static_cast<uint8_t>(a), x.b = static_cast<uint8_t>(b);
     p.assumptions.list.push_back(x);
   }
+  p.assumptions.names = integer_names(trace);
+  bool negative = false;
+  for (size_t i = 0; i < p.assumptions.names.size() && in >> negative; i++)
+    p.assumptions.negative.push_back(negative);
   if (!in)
     return make_error({.code = ErrorCode::kInternal,
                        .op = trace.name,
                        .argument = "proof",
                        .got = fmt::format("'{}' from the child", text)});
-  p.assumptions.names = integer_names(trace);
-  in.get();  // the end of the line
+  in.ignore(2);  // the end of the line
   std::getline(in, p.reason, '\0');
   return p;
 }

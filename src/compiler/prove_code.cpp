@@ -239,6 +239,16 @@ class Samples {
     return std::optional(std::move(*sample));
   }
 
+  // Integers of a user's function that may be no sizes.
+  void add_unusual(std::vector<Sample>& list) {
+    if (!options_.assumptions || !options_.sizes.empty()) return;
+    for (const auto& integers : {negative_integers(trace_), large_integers(trace_)})
+      for (const std::vector<int64_t>& whole : integers) {
+        Expected<std::optional<Sample>> sample = make(whole, Spread::kSpecial, kProofSteps / 4);
+        if (sample && *sample) list.push_back(std::move(**sample));
+      }
+  }
+
   bool allows(const std::vector<int64_t>& sizes) const {
     Sample sample;
     sample.sizes = sizes;
@@ -298,6 +308,7 @@ Expected<void> prove_body(const Body& body, const OpTrace& trace, std::string_vi
       if (!sample) return sample.error();
       if (*sample) list.push_back(std::move(**sample));
     }
+  samples.add_unusual(list);
   const InPlacePairs pairs(trace, list);
   for (const Sample& sample : list)
     NRD_TRY(for_each_sharing(trial, sample, pairs, options.in_place, try_sample));

@@ -142,6 +142,20 @@ void name_float_state(const std::string& name) {
                   name, unusual));
 }
 
+// Sizes are never negative, nor is what is unsigned. Of other integers it is a condition.
+void say_what_is_not_negative(const Signature& signature, const std::vector<IntegerParam>& integers,
+                              Assumptions& assumptions) {
+  for (size_t i = 0; i < assumptions.names.size() && i < signature.core.size(); i++) {
+    const bool is_attribute = signature.axes[static_cast<size_t>(signature.core[i])].attribute;
+    if (!is_attribute || i >= integers.size() || integers[i].least >= 0) continue;
+    const bool is_said = std::any_of(
+        assumptions.list.begin(), assumptions.list.end(),
+        [&](const Assumption& x) { return x.kind == Assumption::Kind::kAtLeast && x.a == i; });
+    if (is_said || assumptions.takes_negative(i)) continue;
+    assumptions.list.push_back({Assumption::Kind::kAtLeast, static_cast<uint8_t>(i), 0, 0, 0});
+  }
+}
+
 // Lifts the function and has the trace proved. The error is a prover's that lost its process; it
 // ends here where there is no signature to go on with.
 Expected<void> lift_and_prove(const UserOpRequest& request, UserFunction& user, const Prover& prove,
@@ -226,8 +240,9 @@ Expected<UserOp> register_user_op(const UserOpRequest& request, const Prover& pr
   user->reason = result.reason;
   for (size_t i = 0; i < result.assumptions.names.size() && i < signature->core.size(); i++)
     result.assumptions.names[i] = signature->axes[static_cast<size_t>(signature->core[i])].name;
-  user->contract = {integer_params(*user), result.proved ? &user->trace : nullptr,
-                    result.assumptions};
+  user->contract = {integer_params(*user), result.proved ? &user->trace : nullptr, {}};
+  say_what_is_not_negative(*signature, user->contract.integers, result.assumptions);
+  user->contract.assumptions = result.assumptions;
   Expected<const Op*> op = add_op(make_op(request, *signature, *user, result));
   if (!op) return op.error();
   static_cast<void>(user.release());  // the operator points to it, and operators stay

@@ -148,7 +148,7 @@ enum class Op : uint8_t {
   kGMax,  // second operand: b or imm
   kGShl,
   kGSar,      // by imm
-  kGDiv,      // floor, operands not negative, divisor > 0
+  kGDiv,      // without signs, divisor no 0
   kGAddress,  // the address of mem
   kGLane,     // lane 0 of a (i32), sign extended
   // control

@@ -76,7 +76,9 @@ V Lowering::quotient_of_lanes(const Value& v, int copy) {
       *step == 1 ? iota_
                  : b_.op2(Op::kMul, lane, iota_, b_.constant(lane, static_cast<uint32_t>(*step)));
   // (r + ahead) / d is (r + ahead - d) / d + 1; where d is large that is -1 or 0, plus 1.
-  const G small = b_.gop(Op::kGMin, q.divisor, kSmall);
+  // Here 2^63, which looks negative, is as good as 2^63 - 1.
+  const G below = b_.gop(Op::kGAdd, q.divisor, b_.gop(Op::kGSar, q.divisor, 63));
+  const G small = b_.gop(Op::kGMin, below, kSmall);
   const G missing = b_.gop(Op::kGMax, b_.gop(Op::kGSub, q.remainder, q.divisor), -2 * kSmall);
   const V over = b_.op2(Op::kMax, lane, b_.op2(Op::kAdd, lane, b_.splat_gpr(missing), ahead),
                         b_.splat_gpr(b_.gop(Op::kGSub, b_.gconst(0), small)));
@@ -139,7 +141,7 @@ V Lowering::lanes_of(const Poly& poly, int copy) {
 V Lowering::from_i64(ValueId id, int copy, Lane lane) {
   const Op op = lane == Lane::kF32 ? Op::kI32ToF32 : Op::kI32ToF64;
   const Value& v = trace_[id];
-  const bool is_small = v.op == TraceOp::kParam || v.op == TraceOp::kIv ||
+  const bool is_small = v.op == TraceOp::kIv ||
                         (v.op == TraceOp::kToI64 && trace_[v.args[0]].type == TraceType::kI32);
   if (varies(id) || is_small) return b_.op1(op, lane, vector(id, copy));
   const G g = scalar(id);

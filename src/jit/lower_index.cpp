@@ -81,19 +81,19 @@ G Lowering::compute_scalar(ValueId id, int copy) {
   return b_.gconst(0);
 }
 
-// kGDiv takes what is not negative, by what is positive. floor(a / b) of a negative a is ~(~a / b);
-// `flip` is -1 there.
+// kGDiv has no signs. floor(a / b) of a negative a is ~(~a / b); `flip` is -1 there.
 Lowering::Quotient Lowering::scalar_divide(ValueId dividend, ValueId divisor, int copy) {
   const G a = scalar(dividend, copy);
   Quotient q{.divisor = scalar(divisor, copy)};
   const auto by = poly_of(trace_, divisor).as_constant();
   const bool is_positive = by && *by > 0;
   if (!is_positive) {
-    // The magnitude, and 1 in the place of 0: code that is hoisted out of a loop divides even where
-    // the loop runs nothing.
+    // The magnitude (of -2^63 too), and 1 in the place of 0: code that is hoisted out of a loop
+    // divides even where the loop runs nothing.
     const G b = q.divisor;
     q.sign = b_.gop(Op::kGMax, b_.gop(Op::kGMin, b, 1), -1);
-    q.divisor = b_.gop(Op::kGMax, b_.gop(Op::kGMul, b, q.sign), 1);
+    const G one_for_zero = b_.gop(Op::kGSub, b_.gconst(1), b_.gop(Op::kGMul, q.sign, q.sign));
+    q.divisor = b_.gop(Op::kGAdd, b_.gop(Op::kGMul, b, q.sign), one_for_zero);
   }
   if (is_never_negative(trace_, dividend)) {
     q.quotient = b_.gop(Op::kGDiv, a, q.divisor);

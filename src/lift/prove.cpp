@@ -8,7 +8,9 @@
 
 #include "base/float_state.h"
 #include "lift/image.h"
+#include "lift/loop_tree.h"
 #include "lift/trial.h"
+#include "trace/bounds.h"
 
 namespace nrd::lift {
 namespace {
@@ -24,7 +26,10 @@ enum class Outcome : uint8_t { kDefined, kUndefined, kTooLong };
 class TraceProver {
  public:
   TraceProver(const OpTrace& trace, const LiftRequest& request, FunctionMachine& machine)
-      : trace_(trace), request_(request), machine_(machine), trial_(trace, request, machine) {}
+      : trace_(trace), request_(request), machine_(machine), trial_(trace, request, machine) {
+    for (const CParam& p : FlatParams(request.signature).list)
+      if (p.kind >= CKind::kInt32 && p.kind <= CKind::kUInt64) kinds_.push_back(p.kind);
+  }
 
   Expected<TraceProof> run(const ProofRequest& wanted) {
     NRD_TRY(check_regions());
@@ -35,6 +40,8 @@ class TraceProver {
     TraceProof proof;
     proof.assumptions.names = integer_names(trace_);
     NRD_TRY(explain(proof.assumptions.list));
+    find_negative(proof.assumptions);
+    find_largest(proof.assumptions);
     if (wanted.in_place) proof.in_place = works_in_place(proof.assumptions);
     return proof;
   }
@@ -151,6 +158,64 @@ class TraceProver {
     return {};
   }
 
+  // What an integer of this place can hold in C: a size's, where the function has none there.
+  Range type_range(size_t integer) const {
+    if (integer >= kinds_.size()) return {0, kUnboundedHigh};
+    switch (kinds_[integer]) {
+      case CKind::kInt32: return {-0x80000000LL, 0x7fffffffLL};
+      case CKind::kUInt32: return {0, 0xffffffffLL};
+      case CKind::kInt64: return {kUnboundedLow, kUnboundedHigh};
+      default: return {0, kUnboundedHigh};
+    }
+  }
+
+  // Beyond what sizes are, whatever goes wrong says only that these integers will not do.
+  Expected<Outcome> try_integers(const std::vector<int64_t>& whole) {
+    for (const Spread spread : {Spread::kNormal, Spread::kSpecial}) {
+      Expected<Sample> sample = make_sample(trace_, whole, spread, seed_++);
+      if (!sample) return Outcome::kUndefined;
+      Expected<Outcome> outcome = try_sample(*sample);
+      if (!outcome || *outcome != Outcome::kDefined) return outcome;
+    }
+    return Outcome::kDefined;
+  }
+
+  // The lifter takes sizes for non-negative. An integer that turns out to be none may be negative
+  // where that went well in every sample.
+  void find_negative(Assumptions& assumptions) {
+    enum : uint8_t { kUntried, kRight, kWrong };
+    std::vector<uint8_t> found(assumptions.names.size(), kUntried);
+    Assumptions all = assumptions;
+    all.negative.assign(found.size(), true);
+    for (const std::vector<int64_t>& whole : negative_integers(trace_)) {
+      std::vector<size_t> below;
+      for (size_t i = 0; i < whole.size(); i++)
+        if (whole[i] < 0) below.push_back(i);
+      const bool worth = std::all_of(below.begin(), below.end(), [&](size_t i) {
+        return type_range(i).low < 0 && found[i] != kWrong;
+      });
+      if (!worth || !all.hold(whole)) continue;
+      const Expected<Outcome> outcome = try_integers(whole);
+      for (const size_t i : below)
+        found[i] = outcome && *outcome == Outcome::kDefined ? kRight : kWrong;
+    }
+    for (const uint8_t f : found) assumptions.negative.push_back(f == kRight);
+  }
+
+  // Nor is any size as large as an integer can be, which may wrap: then it must stay below.
+  void find_largest(Assumptions& assumptions) {
+    std::vector<bool> bounded(assumptions.names.size());
+    for (const std::vector<int64_t>& whole : large_integers(trace_)) {
+      const auto at =
+          static_cast<size_t>(std::max_element(whole.begin(), whole.end()) - whole.begin());
+      if (bounded[at] || whole[at] > type_range(at).high || !assumptions.hold(whole)) continue;
+      if (try_integers(whole)) continue;
+      bounded[at] = true;
+      assumptions.list.push_back(
+          {Assumption::Kind::kAtMost, static_cast<uint8_t>(at), 0, kLargestSize, 0});
+    }
+  }
+
   // Every pair that a call might give as one must work, and there must be one.
   bool works_in_place(const Assumptions& assumptions) {
     std::vector<Sample> samples;
@@ -192,6 +257,7 @@ class TraceProver {
   const LiftRequest& request_;
   FunctionMachine& machine_;
   Trial trial_;
+  std::vector<CKind> kinds_;  // of the integers
   std::vector<Tried> tried_;
   std::optional<Error> unbounded_;
   std::string fault_;  // the first one

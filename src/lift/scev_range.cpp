@@ -8,13 +8,12 @@
 
 #include "lift/scev.h"
 #include "lift/simplify.h"
+#include "trace/assumption.h"
 
 namespace nrd::lift {
 namespace {
 
 constexpr int kMaxDepth = 8;
-// Sizes and counters beside data: enough for x[row[i] * cols] in 64 bits, too much for 32.
-constexpr Wide kLargestSize = Wide{1} << 20;
 // A factor this large on a counter is no stride but the mixing of a hash.
 constexpr int64_t kLargestStride = int64_t{1} << 20;
 constexpr Wide kUnbounded = Wide{1} << 100;

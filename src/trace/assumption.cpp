@@ -39,6 +39,11 @@ std::string text_of(const Assumption& x, const std::vector<std::string>& names) 
   return {};
 }
 
+// Conditions of the lifter's rather than of the function's.
+bool is_of_proof(const Assumption& x) {
+  return (x.kind == Kind::kAtLeast && x.c == 0) || (x.kind == Kind::kAtMost && x.c == kLargestSize);
+}
+
 // An upper bound below this is an accident of the samples rather than what a function asks for.
 constexpr int64_t kLeastUpperBound = 8;
 
@@ -72,6 +77,8 @@ std::vector<Assumption> candidates(std::span<const Tried> tried) {
 }  // namespace
 
 bool Assumptions::hold(std::span<const int64_t> integers) const {
+  for (size_t i = 0; i < integers.size(); i++)
+    if (integers[i] < 0 && !takes_negative(i)) return false;
   return std::all_of(list.begin(), list.end(),
                      [&](const Assumption& x) { return holds(x, integers); });
 }
@@ -94,7 +101,17 @@ Expected<void> check_assumptions(const Assumptions& assumptions, std::span<const
                        .argument = assumptions.names[x.a],
                        .got = std::move(got),
                        .allowed = text_of(x, assumptions.names),
-                       .hint = "the function is not defined otherwise"});
+                       .hint = is_of_proof(x) ? "the function was proved for such values only"
+                                              : "the function is not defined otherwise"});
+  }
+  for (size_t i = 0; i < integers.size() && i < assumptions.names.size(); i++) {
+    if (integers[i] >= 0 || assumptions.takes_negative(i)) continue;
+    return make_error({.code = ErrorCode::kInvalidArgument,
+                       .op = std::string(op),
+                       .argument = assumptions.names[i],
+                       .got = fmt::format("{}", integers[i]),
+                       .allowed = fmt::format("{} >= 0", assumptions.names[i]),
+                       .hint = "the function was proved for such values only"});
   }
   return {};
 }

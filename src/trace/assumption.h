@@ -29,11 +29,19 @@ struct Assumption {
   bool operator==(const Assumption&) const = default;
 };
 
+// Sizes are taken to be no larger where they are counted with data.
+constexpr int64_t kLargestSize = int64_t{1} << 20;
+
 // All of them hold in every call that the function can stand.
 struct Assumptions {
   std::vector<Assumption> list;
   std::vector<std::string> names;  // of the integers
+  // Of each integer: whether it may be negative too. Where nothing is said none may.
+  std::vector<bool> negative = {};
 
+  bool takes_negative(size_t integer) const {
+    return integer < negative.size() && negative[integer];
+  }
   bool empty() const { return list.empty(); }
   bool hold(std::span<const int64_t> integers) const;
   std::string text() const;  // "n >= 1, n % 2 == 0"; empty where there is none

@@ -11,6 +11,7 @@
 #include <limits>
 #include <span>
 
+#include "trace/assumption.h"
 #include "trace/extents.h"
 
 namespace nrd {
@@ -235,6 +236,33 @@ std::vector<std::vector<int64_t>> small_sizes(const OpTrace& trace) {
     for (digit = 0; digit < count && sizes[digit] == limit; digit++) sizes[digit] = 0;
     if (digit < count) sizes[digit]++;
   }
+  return list;
+}
+
+std::vector<std::vector<int64_t>> negative_integers(const OpTrace& trace) {
+  const size_t count = count_sizes(trace);
+  std::vector<std::vector<int64_t>> list;
+  for (const int64_t others : {1, 2, 5, 16}) {
+    if (std::pow(others, static_cast<double>(count) - 1) > kProofPoints) break;
+    for (size_t i = 0; i < count; i++)
+      for (const int64_t value : {-1, -2, -3, -7, -64}) {
+        list.emplace_back(count, others)[i] = value;
+        for (size_t k = 0; k < i && others == 2; k++) {
+          std::vector<int64_t>& both = list.emplace_back(count, others);
+          both[i] = value, both[k] = -3;
+        }
+      }
+    if (count < 2) break;
+  }
+  return list;
+}
+
+std::vector<std::vector<int64_t>> large_integers(const OpTrace& trace) {
+  constexpr int64_t kValues[] = {kLargestSize + 3, (1 << 24) + 5, 0x7ffffff1, 0xfffffff3};
+  const size_t count = count_sizes(trace);
+  std::vector<std::vector<int64_t>> list;
+  for (const int64_t value : kValues)
+    for (size_t i = 0; i < count; i++) list.emplace_back(count, 3)[i] = value;
   return list;
 }
 

@@ -38,6 +38,13 @@ Expected<Sample> make_sample(const OpTrace& trace, std::vector<int64_t> sizes, S
 // which sizes a function is defined for.
 std::vector<std::vector<int64_t>> small_sizes(const OpTrace& trace);
 
+// Integers of which one or two are negative: what attributes may be, and sizes never are. A choice
+// of few points each.
+std::vector<std::vector<int64_t>> negative_integers(const OpTrace& trace);
+
+// Integers of which one is as large as no size is.
+std::vector<std::vector<int64_t>> large_integers(const OpTrace& trace);
+
 // Sizes worth trying: nothing, one, around vector widths and blocks; equal and mixed. Products
 // stay below `most_points`, all of them together below twice that: a proof takes milliseconds.
 std::vector<std::vector<int64_t>> sample_sizes(const OpTrace& trace, int64_t most_points);

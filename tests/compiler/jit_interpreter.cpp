@@ -358,7 +358,9 @@ void Interpreter::scalar(const Inst& inst) {
     case Op::kGMax: result = std::max(a, second(inst)); break;
     case Op::kGShl: result = static_cast<int64_t>(u << inst.imm); break;
     case Op::kGSar: result = a >> inst.imm; break;
-    case Op::kGDiv: result = a / second(inst); break;
+    case Op::kGDiv:
+      result = static_cast<int64_t>(static_cast<uint64_t>(a) / static_cast<uint64_t>(second(inst)));
+      break;
     case Op::kGAddress: result = static_cast<int64_t>(address(inst.mem)); break;
     case Op::kGLane: result = i32(vectors_[inst.a][0]); break;
     default: return;

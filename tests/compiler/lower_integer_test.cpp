@@ -69,7 +69,8 @@ const std::vector<int64_t> kDivisors = {1,
                                         1 << 30,
                                         int64_t{1} << 40,
                                         INT64_MAX,
-                                        -INT64_MAX};
+                                        -INT64_MAX,
+                                        INT64_MIN};
 
 TEST(LowerInteger, QuotientsOfTheCounterByASize) {
   check("%9 = to_i32 (i0 / m)\n", kDivisors);
@@ -81,6 +82,15 @@ TEST(LowerInteger, QuotientsOfLinearIndices) {
   check("%9 = to_i32 ((3 * i0 + 11) % m)\n", kDivisors);
   check("%9 = to_i32 ((i0 - 20) / m)\n", kDivisors);
   check("%9 = to_i32 ((i0 - 20) % m)\n", kDivisors);
+}
+
+// The dividend that has no opposite, and the quotient that wraps.
+TEST(LowerInteger, QuotientsOfTheLeastInteger) {
+  const std::string least = "%1 = const i64 -9223372036854775808\n";
+  for (const char* op : {"div_floor", "mod_floor"})
+    check(least + "%2 = " + op + " i64 %1 m\n%3 = const i64 32\n%4 = sar i64 %2 %3\n" +
+              "%9 = to_i32 %4\n",
+          kDivisors);
 }
 
 TEST(LowerInteger, ConstantsThatAreNoPowersOfTwo) {

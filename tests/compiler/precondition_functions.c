@@ -128,3 +128,21 @@ void doubles(const float* x, float* out, size_t n) {
 void reverses(const float* x, float* out, size_t n) {
   for (size_t i = 0; i < n; i++) out[i] = x[n - 1 - i];
 }
+
+// C rounds towards zero: -1 / 2 is 0.
+void adds_quotient(const float* x, float* out, int64_t n, int64_t m, int64_t k) {
+  for (int64_t i = 0; i < n; i++) out[i] = x[i] + (float)(k / m);
+}
+
+void scales_by_integer(const float* x, float* out, size_t n, int k) {
+  for (size_t i = 0; i < n; i++) out[i] = k < 0 ? x[i] / (float)k : x[i] * (float)k;
+}
+
+// The product wraps.
+void scales_by_product(const float* x, float* out, size_t n, uint32_t k) {
+  for (size_t i = 0; i < n; i++) out[i] = x[i] * (float)(k * 8u);
+}
+
+void scales_by_size(const float* x, float* out, size_t n, size_t k) {
+  for (size_t i = 0; i < n; i++) out[i] = x[i] * (float)k;
+}

@@ -25,6 +25,10 @@ void all_pairs(const float* x, float* out, size_t n);
 void scales_down(const float* x, float* out, size_t n);
 void shifts_up(const float* x, float* out, size_t n);
 void doubles(const float* x, float* out, size_t n);
+void adds_quotient(const float* x, float* out, int64_t n, int64_t m, int64_t k);
+void scales_by_integer(const float* x, float* out, size_t n, int k);
+void scales_by_product(const float* x, float* out, size_t n, uint32_t k);
+void scales_by_size(const float* x, float* out, size_t n, size_t k);
 void reverses(const float* x, float* out, size_t n);
 #ifdef __cplusplus
 }

@@ -78,6 +78,27 @@ TEST(Preconditions, FunctionsWithoutThemHaveNone) {
   EXPECT_EQ(assumed(&all_pairs, kVector), "");
 }
 
+// Whether each integer of a function may be negative.
+template <class F>
+std::vector<bool> negative(F* function, const char* signature) {
+  Expected<TraceProof> proof = prove(reinterpret_cast<const void*>(function), signature);
+  return proof ? proof->assumptions.negative : std::vector<bool>();
+}
+
+TEST(Preconditions, OnSignsAreFound) {
+  constexpr const char* kThree =
+      "void(const float* x, float* out, int64_t n, int64_t m, int64_t k)";
+  constexpr const char* kSigned = "void(const float* x, float* out, size_t n, int k)";
+  EXPECT_EQ(negative(&adds_quotient, kThree), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(negative(&scales_by_integer, kSigned), (std::vector<bool>{false, true}));
+  EXPECT_EQ(negative(&doubles, kVector), (std::vector<bool>{false}));
+}
+
+TEST(Preconditions, OnWhatWrapsAreFound) {
+  EXPECT_EQ(assumed(&scales_by_product, "void(const float* x, float* out, size_t n, uint32_t k)"),
+            "k <= 1048576");
+}
+
 TEST(Preconditions, EndlessFunctionsAreRefused) {
   EXPECT_HAS(assumed(&long_inner_loop, kVector), "more steps than a proof takes");
 }
@@ -143,6 +164,17 @@ TEST(Assumptions, NameWhatDoesNotHold) {
   EXPECT_HAS(check(6, 0), "n % m == 0");
 }
 
+TEST(Assumptions, ExcludeNegativeIntegersUnlessTheyWereTried) {
+  const Assumptions assumptions{{}, {"n", "k"}, {false, true}};
+  const auto check = [&](int64_t n, int64_t k) {
+    const int64_t integers[] = {n, k};
+    EXPECT_EQ(assumptions.hold(integers), bool(check_assumptions(assumptions, integers, "f")));
+    return check_assumptions(assumptions, integers, "f");
+  };
+  EXPECT_TRUE(check(0, -1));
+  EXPECT_HAS(check(-1, 1).error().message(), "f: n: got -1, allowed: n >= 0");
+}
+
 Expected<std::string> in_child(const std::function<void()>& work) {
   return run_in_child({.op = "f", .during = "while it was proved", .timeout_s = 2}, [&] {
     work();
@@ -178,6 +210,33 @@ TEST(Child, ProvesAsThisProcessDoes) {
     EXPECT_EQ(op->assumptions.text(), "n % 2 == 0");
     EXPECT_EQ(op->op->in_place, InPlace::kNo);
     EXPECT_EQ(op->op->variants.front().builds->contract->assumptions.text(), "n % 2 == 0");
+  }
+}
+
+// Integers that are no sizes: what they may be is said, and code that takes them all is made.
+TEST(Child, TellsWhichIntegersMayBeNegative) {
+  const Prover provers[] = {prove_function, prove_in_child};
+  for (size_t i = 0; i < std::size(provers); i++) {
+    const auto made = [&](const char* name, const void* function, const char* signature) {
+      UserOpRequest request;
+      request.name = name + std::to_string(i);
+      request.function = function;
+      request.c_signature = *lift::parse_signature(signature);
+      Expected<UserOp> op = register_user_op(request, provers[i]);
+      EXPECT_TRUE(op && op->proved && op->compiled) << (op ? op->reason : op.error().message());
+      return op ? op->assumptions : Assumptions();
+    };
+    const Assumptions quotient =
+        made("adds_quotient", reinterpret_cast<const void*>(&adds_quotient),
+             "void(const float* x, float* out, int64_t n, int64_t m, int64_t k)");
+    EXPECT_EQ(quotient.text(), "m >= 1, k >= 0");
+    const Assumptions scaled =
+        made("scales_by_integer", reinterpret_cast<const void*>(&scales_by_integer),
+             "void(const float* x, float* out, size_t n, int k)");
+    EXPECT_EQ(scaled.text(), "");
+    EXPECT_TRUE(scaled.takes_negative(1));
+    made("scales_by_size", reinterpret_cast<const void*>(&scales_by_size),
+         "void(const float* x, float* out, size_t n, size_t k)");
   }
 }
 
