@@ -183,7 +183,12 @@ Slot apply(const OpTrace& trace, const Value& v, const Slot& a, const Slot& b, c
   // A certain NaN stays one, whatever the other operands' bounds.
   const bool from_nan = a.value != a.value || b.value != b.value || c.value != c.value;
   const bool certain = a.bound < kInfinity && b.bound < kInfinity && c.bound < kInfinity;
-  if (result.value != result.value && from_nan && certain) result.bound = 0;
+  // Whatever to the power of 0 is 1, and 1 to the power of whatever.
+  const auto may_be = [](const Slot& x, double value) {
+    return x.value == x.value && std::fabs(x.value - value) <= kDecisionSlack * x.bound;
+  };
+  const bool is_one = v.op == TraceOp::kPow && (may_be(b, 0) || may_be(a, 1));
+  if (result.value != result.value && from_nan && certain && !is_one) result.bound = 0;
   return result;
 }
 

@@ -74,6 +74,14 @@ TEST(Bounded, TheSignOfANaN) {
   EXPECT_EQ(bounded_of(trace, {nan, kInfinity}, {nan, kInfinity}, 1).bound, kInfinity);
 }
 
+// exp(-104) is 0 in f32, and then even a NaN's power is 1.
+TEST(Bounded, APowerOfANaNThatMayBeOne) {
+  const OpTrace trace = map_of("  %4 = exp f32 %3\n  %9 = pow f32 %2 %4\n");
+  const double nan = std::nan("");
+  EXPECT_EQ(bounded_of(trace, {nan, 0}, {-104, 0}, 1).bound, kInfinity);
+  EXPECT_EQ(bounded_of(trace, {nan, 0}, {1, 0}, 1).bound, 0);
+}
+
 TEST(Bounded, TheSignOfAComputedZero) {
   const OpTrace loaded = map_of("  %9 = copysign f32 %2 %3\n");
   EXPECT_EQ(bounded_of(loaded, {3, 0}, {0, 0}, 1).bound, 0);

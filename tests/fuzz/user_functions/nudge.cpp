@@ -24,6 +24,7 @@ template <class T>
 T nudged(T value) {
   constexpr double kUnit = sizeof(T) == 4 ? 0x1p-23 : 0x1p-52;
   if (seed == 0) return value;
+  if (std::isnan(value)) return seed % 2 ? -value : value;
   return static_cast<T>(static_cast<double>(value) *
                         (1 + kMost * (2 * noise.uniform() - 1) * kUnit));
 }

@@ -6,6 +6,10 @@
 // assumed: the function runs with every direction of rounding, on inputs that differ in their last
 // bit, and with results of expf and the like that do. A result is right within some times the
 // spread of those runs.
+//
+// The sign of a NaN is nobody's promise: it hangs on which operand of a sum comes first. NaNs that
+// come in and out of logf and the like are negated in some runs. Those that arithmetic makes cannot
+// be: where there were any, a number may have either sign (copysign).
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -120,7 +124,9 @@ double call_for_value(const CFunction& f, const void* address, const Arguments& 
   if (f.result.kind == CParam::kFloat) return static_cast<double>(call_function<float>(address, a));
   const int64_t word = call_function<int64_t>(address, a);
   if (f.result.bytes == 8) return static_cast<double>(word);
-  return f.result.is_signed ? static_cast<int32_t>(word) : static_cast<uint32_t>(word);
+  // As doubles: the common type of the two would be unsigned.
+  return f.result.is_signed ? static_cast<double>(static_cast<int32_t>(word))
+                            : static_cast<double>(static_cast<uint32_t>(word));
 }
 
 // The function in C types on the data of one case.
@@ -145,14 +151,17 @@ class Oracle {
     for (int64_t instance = 0; instance < c_.instances(); instance++) {
       pack(run, instance);
       nudge_mathematics(run.nudge);
+      std::feclearexcept(FE_INVALID);
       std::fesetround(run.rounding);
       const double value = call();
       std::fesetround(FE_TONEAREST);
+      makes_nan_ = makes_nan_ || std::fetestexcept(FE_INVALID);
       collect(instance, value, number == 0);
     }
   }
 
   const std::vector<Range>& ranges(size_t operand) const { return ranges_[operand]; }
+  bool makes_nan() const { return makes_nan_; }
   const std::vector<char>& before(size_t operand) const { return before_[operand]; }
   nereid_dtype element(size_t i) const {
     const CParam* p = parameter_of(f_, s_.operands[i].name);
@@ -186,6 +195,7 @@ class Oracle {
       for (int64_t e = 0; e < count; e++) {
         const int64_t at = e < o.core_count() ? core_offset(o, e) : e;
         double value = load(o.dtype, base + at * static_cast<int64_t>(from));
+        if (std::isnan(value) && run.nudge % 2) value = -value;
         if (run.nudge && is_real(o.dtype) && smooth_)
           value *= 1 + kNudge * (2 * random.uniform() - 1) *
                            (element(i) == NEREID_F64 ? 0x1p-52 : 0x1p-23);
@@ -259,6 +269,7 @@ class Oracle {
   std::vector<std::vector<char>> before_;
   std::vector<std::vector<Range>> ranges_;
   std::vector<char*> places_;
+  bool makes_nan_ = false;
 };
 
 bool fits(const Range& range, double got, nereid_dtype dtype, nereid_dtype element) {
@@ -296,6 +307,7 @@ std::string compare(const Oracle& oracle, const OpSignature& s, const Case& c, c
         const Range& range = oracle.ranges(i)[static_cast<size_t>(instance * count + e)];
         std::memcpy(expected.data() + byte, after + byte, size);
         if (fits(range, got, o.dtype, oracle.element(i))) continue;
+        if (oracle.makes_nan() && fits(range, -got, o.dtype, oracle.element(i))) continue;
         text.precision(9);
         text << s.operands[i].name << '[' << instance << ':' << e << "] is " << got << ", not "
              << (range.plain_nan ? NAN : range.plain) << " (" << range.low << " to " << range.high
