@@ -382,8 +382,9 @@ NEREID_API int32_t nereid_backend_count(nereid_context* context);
 NEREID_API nereid_status nereid_describe_backend(nereid_context* context, int32_t index,
                                                  nereid_backend_info* info);
 
-/* Every kernel for a call, one line each: chosen, accepted or refused, and why. The text lives
- * until this thread's next nereid_explain. */
+/* The call, what the proof of a function of yours assumed of its integers, and every kernel for it,
+ * one line each: chosen, accepted or refused, and why. The text lives until this thread's next
+ * nereid_explain. */
 NEREID_API nereid_status nereid_explain(nereid_context* context, const nereid_call* call,
                                         const char** text);
 

@@ -5,6 +5,7 @@
 #include "api/context.h"
 #include "base/lazy.h"
 #include "base/locks.h"
+#include "ops/contract.h"
 
 namespace nrd {
 namespace {
@@ -134,6 +135,8 @@ Expected<void> explain(Context& context, const nereid_call* given, const char** 
   thread_local std::string lines;
   lines = fmt::format("{} {} {}{}{}\n", desc.op->name, desc.shape_text(), desc.dtype_text(),
                       options.empty() ? "" : " ", options);
+  if (const std::string assumed = assumptions_text(desc.bound()); !assumed.empty())
+    lines += fmt::format("  assumes {}\n", assumed);
   NRD_TRY(context.registry().find_backend(backend));
   for (const Explanation& line :
        context.registry().explain(desc, call.head.backend ? call.head.backend : ""))

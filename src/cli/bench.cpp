@@ -141,6 +141,7 @@ void finish_bench(Session& session, BenchOptions& options, const ReportOptions& 
   KernelRegistry& registry = session.registry();
   options.worker.plugins = session.plugins;
   options.worker.user_ops = session.user_ops;
+  options.worker.prove = session.prove;
   options.progress = show_progress;
   const InterruptGuard guard("\nnereid: stopping; what was measured is kept (again: at once)\n");
   Roofline roofline(registry.machine(), 1.0);

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "cli/session.h"
+#include "ops/contract.h"
 
 namespace nrd::cli {
 namespace {
@@ -25,6 +26,8 @@ void run(Session& session, const ExplainFlags& flags) {
     const Cost work = cost(c->desc);
     std::cout << fmt::format("{}\n  signature  {}\n  cost       {:.4g} flop, {:.4g} bytes\n",
                              c->text(), c->desc.signature().text, work.flops, work.bytes());
+    if (const std::string assumed = assumptions_text(c->desc.bound()); !assumed.empty())
+      std::cout << fmt::format("  assumes    {}\n", assumed);
     for (const Explanation& line : registry.explain(c->desc, flags.backend))
       std::cout << fmt::format("  {} {:<10} {:<18} {:<9} {}\n",
                                line.chosen     ? "*"

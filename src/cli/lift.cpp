@@ -19,6 +19,8 @@ struct LiftFlags {
   bool json = false;
 };
 
+bool wants_proof(const Session& session) { return session.prove != "no"; }
+
 struct Outcome : Proofs {
   bool lifted = false;
   std::string op_class = "opaque", text;
@@ -31,7 +33,8 @@ struct Outcome : Proofs {
   }
 };
 
-// Lifting only reads the function; the proofs, which run it and its code, happen in a child.
+// Lifting only reads the function; the proofs, which run it and its code, happen where --prove
+// says.
 Outcome lift_and_prove(Session& session, const LiftFlags& flags, const UserOpRequest& request) {
   Outcome outcome;
   const lift::LiftRequest wanted{request.name, request.function, request.c_signature};
@@ -50,10 +53,10 @@ Outcome lift_and_prove(Session& session, const LiftFlags& flags, const UserOpReq
   Expected<void> kept = describe_function(user);
   if (kept) kept = keep_trace(user, *trace);
   if (!kept) return outcome.reason = reason_of(kept.error()), outcome;
-  Expected<Proofs> proofs = prove_in_child({*trace, user.trace, wanted});
+  Expected<Proofs> proofs = session.prover()({*trace, user.trace, wanted});
   if (!proofs) return outcome.reason = reason_of(proofs.error()), outcome;
   static_cast<Proofs&>(outcome) = *proofs;
-  if (flags.dump != "asm" || !outcome.proved) return outcome;
+  if (flags.dump != "asm" || (!outcome.proved && wants_proof(session))) return outcome;
   // Shown even where its proof failed: that is when one wants to read it.
   if (Expected<std::string> text = operator_assembly(*trace, session.registry().machine().isa);
       text)
@@ -85,12 +88,13 @@ void run(Session& session, const LiftFlags& flags) {
     std::cout << o.text;
     std::cout << fmt::format("{}: {}, {}, lifted in {:.0f} us\n", function->symbol, o.op_class,
                              o.verdict(), o.lift_us);
-    if (!o.assumptions.empty())
-      std::cout << fmt::format("  defined where {}\n", o.assumptions.text());
+    if (!o.assumptions.empty()) std::cout << fmt::format("  assumes {}\n", o.assumptions.text());
     if (!o.reason.empty()) std::cout << "  " << o.reason << "\n";
   }
   // A function without vector code is proved all the same; who asks for the code wants it proved.
-  if (!o.proved || (flags.dump == "asm" && !o.compiled)) session.exit_code = kFailed;
+  const bool done = wants_proof(session) ? o.proved : o.lifted;
+  const bool has_code = wants_proof(session) ? o.compiled : !o.text.empty();
+  if (!done || (flags.dump == "asm" && !has_code)) session.exit_code = kFailed;
 }
 
 }  // namespace

@@ -10,13 +10,17 @@
 
 namespace {
 
+// Options in front of the verb that are followed by a word.
+constexpr const char* kTakesWord[] = {"--plugin", "--op", "--signature", "--as", "--prove"};
+
 // CLI11 takes an unknown verb for a missing one; say which it was.
 void check_verb(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
   for (int i = 1; i < argc; i++) {
     const std::string word = argv[i];
-    if (word == "--plugin" || word == "--op" || word == "--signature" || word == "--as") i++;
+    const auto is_word = [&](const char* option) { return word == option; };
+    if (std::any_of(std::begin(kTakesWord), std::end(kTakesWord), is_word)) i++;
     if (word.starts_with("-")) continue;
     if (std::find(names.begin(), names.end(), word) != names.end()) return;
     const std::vector<std::string_view> known(names.begin(), names.end());
@@ -44,6 +48,10 @@ int main(int argc, char** argv) {
                  "its type in C, e.g. 'void(const float* x, float* out, size_t n)'");
   app.add_option("--as", session.op_signature,
                  "the operator's signature, e.g. 'x[n] -> out[n] ; core n'; else it is inferred");
+  app.add_option("--prove", session.prove,
+                 "where it runs while it is proved: child, here (for a debugger) or no")
+      ->check(CLI::IsMember({"child", "here", "no"}))
+      ->capture_default_str();
   add_info(app, session);
   add_ops(app, session);
   add_backends(app, session);

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "cli/session.h"
+#include "ops/contract.h"
 
 namespace nrd::cli {
 namespace {
@@ -28,6 +29,8 @@ void show(const std::string& name) {
   for (const Variant& v : op.variants)
     std::cout << fmt::format("  signature  {}{}{}\n", v.signature, v.when.empty() ? "" : "   when ",
                              v.when);
+  if (const std::string assumed = assumptions_text(op.variants.front()); !assumed.empty())
+    std::cout << fmt::format("  assumes    {}\n", assumed);
   for (const ChoiceAttribute& c : op.choices) {
     std::string values;
     for (const std::string& value : c.values) values += (values.empty() ? "" : " | ") + value;

@@ -51,6 +51,12 @@ KernelRegistry& Session::registry() {
   return *registry_;
 }
 
+Prover Session::prover() const {
+  if (prove == "here") return prove_function;
+  if (prove == "no") return prove_nothing;
+  return prove_in_child;
+}
+
 std::string Session::register_user_ops() {
   if (registered_) return last_op_;
   registered_ = true;
@@ -62,7 +68,7 @@ std::string Session::register_user_ops() {
     text = library_function_text(*function);  // what workers are given
     Expected<UserOpRequest> request = load_library_function(*function);
     if (!request) fail(request.error());
-    Expected<UserOp> op = register_user_op(*request, prove_in_child);
+    Expected<UserOp> op = register_user_op(*request, prover());
     if (!op) fail(op.error());
     last_op_ = function->symbol;
   }

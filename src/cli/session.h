@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/user_op.h"
 #include "dispatch/registry.h"
 #include "workbench/bench.h"
 
@@ -23,14 +24,16 @@ struct Session {
   std::vector<std::string> user_ops;  // --op
   std::string c_signature;            // --signature, of an --op without one
   std::string op_signature;           // --as: the operator's
+  std::string prove = "child";        // --prove: where functions of --op and lift run meanwhile
   int exit_code = kOk;
 
   // Built-in backends, peers and plug-ins. Prints the error and ends with kUsage when the
   // environment or a plug-in is wrong.
   KernelRegistry& registry();
-  // Registers the functions of --op, once, each proved in a child; ends the program with the reason
-  // where one cannot be an operator. The name of the last is the operator of a verb that names
-  // none.
+  Prover prover() const;  // as --prove says
+  // Registers the functions of --op, once, each proved as --prove says; ends the program with the
+  // reason where one cannot be an operator. The name of the last is the operator of a verb that
+  // names none.
   std::string register_user_ops();
 
  private:

@@ -165,6 +165,11 @@ int64_t core_elements(const Desc& desc, size_t operand) {
   return count;
 }
 
+std::string assumptions_text(const Variant& variant) {
+  const bool user = variant.builds && variant.builds->contract;
+  return user ? variant.builds->contract->assumptions.text() : "";
+}
+
 Expected<void> check_contract(const Contract& contract, const Desc& desc,
                               std::vector<ValueCheck>* checks) {
   NRD_TRY(check_integers(contract, desc));

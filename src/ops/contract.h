@@ -32,6 +32,10 @@ struct Contract {
 Expected<void> check_contract(const Contract& contract, const Desc& desc,
                               std::vector<ValueCheck>* checks = nullptr);
 
+// What the proof of a user's function assumed of its integers: "n >= 1, n % 2 == 0"; empty where it
+// assumed nothing, and of the catalogue's operators.
+std::string assumptions_text(const Variant& variant);
+
 // Elements of an operand that one instance may touch.
 int64_t core_elements(const Desc& desc, size_t operand);
 

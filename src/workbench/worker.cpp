@@ -94,6 +94,7 @@ Expected<void> Worker::spawn(std::vector<std::string> arguments,
     arguments.push_back("--op");
     arguments.push_back(op);
   }
+  arguments.insert(arguments.end(), {"--prove", options_.prove});
   std::vector<std::string> environment = worker_environment(settings);
   std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
   signal(SIGPIPE, SIG_IGN);  // a dead worker is an error value

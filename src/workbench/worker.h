@@ -74,6 +74,7 @@ struct WorkerOptions {
   std::string program = "/proc/self/exe";  // a nereid binary
   std::vector<std::string> plugins;
   std::vector<std::string> user_ops;  // as parse_library_function reads them
+  std::string prove = "child";        // --prove, for these
   double timeout_s = 120;
   bool in_process = false;
 };

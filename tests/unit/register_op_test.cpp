@@ -256,6 +256,33 @@ TEST(RegisterOp, FromSeveralThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Whoever proved it: what was assumed stands in the result and in `explain`.
+TEST(RegisterOp, WhatAProofAssumedIsSaid) {
+  for (const nereid::Prove prove : {nereid::Prove::here, nereid::Prove::in_child}) {
+    const bool here = prove == nereid::Prove::here;
+    const char* name = here ? "t_swap_here" : "t_swap_in_child";
+    const nereid::Registered swap =
+        nereid::register_op(name, &user_swap, nereid::RegisterOptions{.prove = prove});
+    EXPECT_TRUE(swap.proved) << swap.reason;
+    EXPECT_EQ(swap.assumes, "n % 2 == 0");
+    const std::vector<float> x(6, 1.0f);
+    std::vector<float> out(6);
+    const TensorView xs(x), result(out);
+    const std::string text = nereid::Call(name).operand("x", xs).operand("out", result).explain();
+    EXPECT_NE(text.find("\n  assumes n % 2 == 0\n"), std::string::npos) << text;
+  }
+  nereid::register_op("t_swap_nothing", &user_gate);
+  const std::vector<float> x(6, 1.0f);
+  std::vector<float> out(6);
+  const TensorView xs(x), result(out);
+  const std::string text = nereid::Call("t_swap_nothing")
+                               .operand("x", xs)
+                               .operand("y", xs)
+                               .operand("out", result)
+                               .explain();
+  EXPECT_EQ(text.find("assumes"), std::string::npos) << text;
+}
+
 TEST(RegisterOp, ProofsCanBeHadInAChildOrNotAtAll) {
   const nereid::Registered child = nereid::register_op(
       "gate_in_child", &user_gate, nereid::RegisterOptions{.prove = nereid::Prove::in_child});

@@ -118,6 +118,13 @@ void user_add_to(const float* x, float* out, size_t n) {
   for (size_t i = 0; i < n; i++) out[i] += x[i];
 }
 
+void user_swap(const float* x, float* out, size_t n) {
+  for (size_t i = 0; i != n; i += 2) {
+    out[i] = x[i + 1];
+    out[i + 1] = x[i];
+  }
+}
+
 void user_where_positive(const float* x, float* out, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (x[i] > 0) out[i] = x[i];

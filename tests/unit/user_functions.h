@@ -28,6 +28,7 @@ void user_bytes(const float* table, const uint8_t* b, float* out, size_t n);
 void user_gather(const float* x, const int32_t* j, float* out, size_t n);
 void user_by_float(const float* x, const float* at, float* out, size_t n);
 void user_add_to(const float* x, float* out, size_t n); /* out[i] += x[i] */
+void user_swap(const float* x, float* out, size_t n);   /* neighbours; n is even */
 void user_where_positive(const float* x, float* out, size_t n);
 void user_times(const float* x, float* out, size_t n, int32_t m);
 void user_window(const float* x, float* out, size_t n, size_t m); /* sums of m neighbours */

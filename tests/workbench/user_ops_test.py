@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-PROGRAM, LIBRARY = sys.argv[1], sys.argv[2]
+PROGRAM, LIBRARY, TELLS_FORKS = sys.argv[1:4]
 QUICK = ["--rounds", "2", "--slice-ms", "1"]
 MAP = "void(const float* x, float* out, size_t n)"
 GATE = "void(const float* x, const float* y, float* out, size_t n)"
@@ -154,6 +154,15 @@ class WithOp(Case):
         self.check(with_op("user_until", MAP, "explain", "user_until", "--as", SAME), 0,
                    "leaves early")
 
+    def test_what_a_proof_assumed_is_said(self):
+        assumed = "n % 2 == 0"
+        self.check(lift("user_swap", MAP), 0, "assumes " + assumed)
+        self.assertEqual(json.loads(lift("user_swap", MAP, "--json").stdout)["assumes"], assumed)
+        for verb in (["explain", "user_swap", "--shape", "n=8"], ["ops", "user_swap"]):
+            self.check(with_op("user_swap", MAP, *verb), 0, "  assumes    " + assumed + "\n")
+            self.assertNotIn("assumes", with_op("user_gate", GATE, verb[0], "user_gate").stdout)
+        self.check(with_op("user_swap", MAP, "explain", "user_swap", "--shape", "n=7"), 2, assumed)
+
     def test_refused_without_a_signature(self):
         self.check(with_op("user_until", MAP, "bench", *QUICK), 2, "user_until", "leaves early",
                    "give the operator's signature")
@@ -195,7 +204,37 @@ class WithOp(Case):
         self.check(out, 0, "; lift of user_gate")
 
 
-# ud2 is an illegal instruction; aarch64's brk is a breakpoint.
+class Prove(Case):
+    def told(self, *arguments):
+        return run(*arguments, "--signature", MAP)
+
+    def test_in_a_child_unless_said(self):
+        function = f"{TELLS_FORKS}:told_twice"
+        for word, forks in ((None, 1), ("child", 1), ("here", 0), ("no", 0)):
+            more = ["--prove", word] if word else []
+            out = self.told(*more, "lift", function)
+            self.check(out, 0, "not proved" if word == "no" else "proved, vector code proved")
+            self.assertEqual(out.stderr.count("a fork"), forks, word)
+            out = self.told("ops", "told_twice", "--op", function, "--as", SAME, *more)
+            self.check(out, 0, "as it is" if word == "no" else "in place   yes")
+            self.assertEqual(out.stderr.count("a fork"), forks, word)
+
+    def test_unproved_it_runs_as_it_is(self):
+        self.check(lift("user_gate", GATE, "--prove", "no"), 0, "not proved", "no proof was asked")
+        self.check(lift("user_gate", GATE, "--prove", "no", "--dump", "asm"), 0, "not proved", "ret")
+        self.check(lift("user_until", MAP, "--prove", "no"), 1, "not lifted")
+        self.check(with_op("user_sum", MAP, "bench", "--prove", "no", *QUICK), 2,
+                   "no proof was asked for", "give the operator's signature")
+        out = with_op("user_sum", MAP, "bench", "--prove", "no", "--as", "x[n] -> out[] ; core n",
+                      "--shape", "n=100", "--backend", "cpu", *QUICK, "--json")
+        self.check(out, 0)
+        row = json.loads(out.stdout)["results"][0]
+        self.assertEqual((row["verdict"], row["note"]), ("pass", "the function as it is"))
+
+    def test_other_words(self):
+        self.check(lift("user_gate", GATE, "--prove", "maybe"), 2, "--prove", "maybe", "child")
+        self.check(run("--help"), 0, "--prove")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
