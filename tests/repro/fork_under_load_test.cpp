@@ -16,11 +16,6 @@
 #include "nereid/nereid.h"
 #include "user_functions.h"
 
-#if defined(__SANITIZE_THREAD__)
-// TSan refuses threads in a forked child unless told otherwise; that is what is tested here.
-extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
-#endif
-
 namespace {
 
 using nereid::Tensor;
