@@ -25,6 +25,12 @@ set(configure -G "${GENERATOR}" "-DCMAKE_C_COMPILER=${C_COMPILER}"
 
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}")
 
+foreach(notice LICENSE THIRD_PARTY_NOTICES.txt)
+  if(NOT EXISTS "${prefix}/${DOCDIR}/${notice}")
+    message(FATAL_ERROR "${notice} is not installed into ${DOCDIR}")
+  endif()
+endforeach()
+
 # Who asks for the line of an address finds it through .gnu_debuglink.
 function(check_debug_files file symbol)
   execute_process(COMMAND "${READELF}" -S --wide "${file}" OUTPUT_VARIABLE sections
