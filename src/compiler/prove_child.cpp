@@ -15,11 +15,12 @@ namespace {
 // Ten times what the slowest proof takes on a loaded machine.
 constexpr double kTimeoutSeconds = 30;
 
-// "proved compiled in_place count", a line for each assumption, one that says of each integer
-// whether it may be negative, and the reason as the rest.
+// "proved compiled in_place assumptions integers", a line for each assumption, one that says of each
+// integer whether it may be negative, and the reason as the rest. A function that is refused early
+// has no integers yet.
 std::string to_text(const Proofs& p) {
-  std::string text = fmt::format("{:d} {:d} {:d} {}\n", p.proved, p.compiled, p.in_place,
-                                 p.assumptions.list.size());
+  std::string text = fmt::format("{:d} {:d} {:d} {} {}\n", p.proved, p.compiled, p.in_place,
+                                 p.assumptions.list.size(), p.assumptions.names.size());
   for (const Assumption& x : p.assumptions.list)
     text += fmt::format("{} {} {} {} {}\n", static_cast<int>(x.kind), x.a, x.b, x.c, x.r);
   for (size_t i = 0; i < p.assumptions.names.size(); i++)
@@ -30,8 +31,8 @@ std::string to_text(const Proofs& p) {
 Expected<Proofs> from_text(const std::string& text, const OpTrace& trace) {
   std::istringstream in(text);
   Proofs p;
-  size_t count = 0;
-  in >> p.proved >> p.compiled >> p.in_place >> count;
+  size_t count = 0, integers = 0;
+  in >> p.proved >> p.compiled >> p.in_place >> count >> integers;
   for (size_t i = 0; i < count && in; i++) {
     int kind = 0, a = 0, b = 0;
     Assumption x;
@@ -42,7 +43,7 @@ Expected<Proofs> from_text(const std::string& text, const OpTrace& trace) {
   }
   p.assumptions.names = integer_names(trace);
   bool negative = false;
-  for (size_t i = 0; i < p.assumptions.names.size() && in >> negative; i++)
+  for (size_t i = 0; i < integers && in >> negative; i++)
     p.assumptions.negative.push_back(negative);
   if (!in)
     return make_error({.code = ErrorCode::kInternal,
