@@ -15,9 +15,9 @@ namespace {
 // Ten times what the slowest proof takes on a loaded machine.
 constexpr double kTimeoutSeconds = 30;
 
-// "proved compiled in_place assumptions integers", a line for each assumption, one that says of each
-// integer whether it may be negative, and the reason as the rest. A function that is refused early
-// has no integers yet.
+// "proved compiled in_place assumptions integers", a line for each assumption, one that says of
+// each integer whether it may be negative, and the reason as the rest. A function that is refused
+// early has no integers yet.
 std::string to_text(const Proofs& p) {
   std::string text = fmt::format("{:d} {:d} {:d} {} {}\n", p.proved, p.compiled, p.in_place,
                                  p.assumptions.list.size(), p.assumptions.names.size());

@@ -69,7 +69,11 @@ void Lowering::counted_loop(uint16_t number) {
     const ValueId result = l.carries[one.carry].result;
     if (one.scalar.valid()) bind(result, one.scalar);
     for (size_t k = 0; k < one.vectors.size(); k++) {
-      bind(result, static_cast<int>(k), one.vectors[k]);
+      V last = one.vectors[k];
+      if (a_.in_order[number]) {  // the chunks of a reduction: as the whole one ends
+        last = one_zero(a_.carries[number][one.carry].kind, lane_of(result), last);
+      }
+      bind(result, static_cast<int>(k), last);
     }
   }
 }

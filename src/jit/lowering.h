@@ -118,6 +118,8 @@ class Lowering {
   void reduce_nest(uint16_t number);
   void reduce_step(uint16_t number, const VectorLoop& at, std::vector<Accumulator>& sums);
   void fold(uint16_t number, std::vector<Accumulator>& sums);
+  void bind_results(uint16_t number, const std::vector<Accumulator>& sums);
+  V one_zero(CarryKind kind, Lane lane, V extremum);
   using Group = std::vector<Accumulator*>;  // an extremum and what goes with it, or one alone
   std::vector<V> combine(uint16_t number, const Group& group, const std::vector<V>& a,
                          const std::vector<V>& b);

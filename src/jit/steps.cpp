@@ -20,8 +20,6 @@ namespace {
 
 constexpr int64_t kRowsAChunk = 16;  // of an outer loop around others; extrema may be cut anywhere
 
-bool is_extremum(CarryKind kind) { return kind >= CarryKind::kMaxFirst && kind <= CarryKind::kMin; }
-
 DType row_dtype(TraceType type) {
   if (type == TraceType::kF32) return DType::kF32;
   return type == TraceType::kF64 ? DType::kF64 : DType::kI32;

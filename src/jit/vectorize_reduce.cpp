@@ -65,9 +65,21 @@ void Lowering::reduce_loop(uint16_t number) {
   }
   forget(outside);
   b_.bind(done);
-  for (const Accumulator& sum : own) {
-    bind(trace_.loops[number].carries[sum.carry].result, 0, sum.so_far);
+  bind_results(number, own);
+}
+
+void Lowering::bind_results(uint16_t number, const std::vector<Accumulator>& sums) {
+  for (const Accumulator& sum : sums) {
+    const V result = one_zero(a_.carries[number][sum.carry].kind, sum.lane, sum.so_far);
+    bind(trace_.loops[number].carries[sum.carry].result, 0, result);
   }
+}
+
+// Which of two equal zeros an extremum keeps depends on how its elements were shared out, so it
+// keeps neither: its zero is +0.
+V Lowering::one_zero(CarryKind kind, Lane lane, V extremum) {
+  if (!is_extremum(kind) || lane == Lane::kI32) return extremum;
+  return b_.op2(Op::kAdd, lane, extremum, b_.constant(lane, 0));
 }
 
 // Extrema start from what is known already: it does not matter how often it is counted.
@@ -166,7 +178,7 @@ bool Lowering::is_nest_of_extrema(uint16_t number) const {
   for (size_t i = 0; i < l.carries.size(); i++) {
     const LoopCarry& c = l.carries[i];
     const CarryKind kind = a_.carries[number][i].kind;
-    if (!a_.is_live(c.carry) || kind < CarryKind::kMaxFirst || kind > CarryKind::kMin) return false;
+    if (!a_.is_live(c.carry) || !is_extremum(kind)) return false;
     if (within[i].init != c.carry || c.next != within[i].result) return false;
     if (a_.uses[c.carry] != 1 || a_.uses[c.next] != 1) return false;
     carries_any = true;
@@ -181,9 +193,7 @@ void Lowering::reduce_nest(uint16_t number) {
   iterate(number, {});
   shared_sums_ = nullptr;
   fold(number, sums);
-  for (const Accumulator& sum : sums) {
-    bind(trace_.loops[number].carries[sum.carry].result, 0, sum.so_far);
-  }
+  bind_results(number, sums);
 }
 
 // ---- the tree ----

@@ -27,6 +27,10 @@ enum class CarryKind : uint8_t {
   kSequential,  // anything else
 };
 
+inline bool is_extremum(CarryKind kind) {
+  return kind >= CarryKind::kMaxFirst && kind <= CarryKind::kMin;
+}
+
 std::string_view carry_kind_word(CarryKind kind);  // "sum", "max_first", "arg"
 
 struct CarryInfo {
