@@ -3,7 +3,7 @@
 #include "api/packed_gemm.h"
 
 #include "compiler/catalogue_traces.h"
-#include "dispatch/gemm_desc.h"
+#include "gemm/describe.h"
 
 namespace nrd {
 namespace {

@@ -7,10 +7,9 @@
 
 #include <functional>
 
-#include "dispatch/compiled.h"
+#include "compiler/compiled_kernel.h"
 #include "dispatch/cuda_backend.h"
-#include "dispatch/gemm_kernel.h"
-#include "dispatch/gemv_kernel.h"
+#include "gemm/kernels.h"
 #include "graph/program.h"
 
 namespace nrd {

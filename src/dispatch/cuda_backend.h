@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "dispatch/kernel.h"
+#include "dispatch/backend.h"
 
 namespace nrd {
 

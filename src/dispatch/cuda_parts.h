@@ -6,7 +6,7 @@
 
 #include "cuda/launch/tables.h"
 #include "cuda/operation.h"
-#include "dispatch/kernel.h"
+#include "dispatch/backend.h"
 
 namespace nrd {
 

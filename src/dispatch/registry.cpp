@@ -16,13 +16,6 @@
 
 namespace nrd {
 
-Expected<Machine> Machine::host() {
-  NRD_TRY(check_environment());
-  Expected<IsaSet> isa = isa_from_environment();
-  if (!isa) return isa.error();
-  return Machine{*isa, DeviceProfile::host(*isa)};
-}
-
 KernelRegistry::KernelRegistry(Machine machine) : machine_(std::move(machine)) {
   backends_ = make_builtin_backends(machine_);
   publish();

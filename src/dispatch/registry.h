@@ -8,17 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "dispatch/kernel.h"
+#include "dispatch/backend.h"
+#include "machine/machine.h"
 
 namespace nrd {
-
-// What the selection knows of the machine; see machine/profile.h.
-struct Machine {
-  IsaSet isa;
-  DeviceProfile profile;
-  // The host, cut down by NEREID_ISA; the error is a mistake in the environment.
-  static Expected<Machine> host();
-};
 
 struct KernelChoice {
   const Backend* backend = nullptr;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "dispatch/kernel.h"
+#include "dispatch/backend.h"
 #include "graph/program.h"
 
 namespace nrd::testing {

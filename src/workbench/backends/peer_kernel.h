@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "dispatch/kernel.h"
+#include "dispatch/backend.h"
 
 namespace nrd {
 

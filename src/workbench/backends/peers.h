@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "dispatch/kernel.h"
+#include "dispatch/backend.h"
 
 namespace nrd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/gemm_desc.h: what the GEMM engine must know of a Desc.
+// src/gemm/describe.h: what the GEMM engine must know of a Desc.
 #pragma once
 
 #include <vector>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/gemm_kernel.cpp: from a Desc to products of gemm/. A constant b that all of them
+// src/gemm/kernel_gemm.cpp: from a Desc to products of gemm/. A constant b that all of them
 // share is packed when the kernel is prepared, any other inside each run.
-#include "dispatch/gemm_kernel.h"
+#include "gemm/kernels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "dispatch/gemm_desc.h"
+#include "gemm/describe.h"
 #include "jit/code.h"
 
 namespace nrd {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/compiled.h: generated code as a kernel of `cpu`.
+// src/compiler/compiled_kernel.h: generated code as a kernel of `cpu`.
 #pragma once
 
 #include <memory>
 
-#include "dispatch/kernel.h"
-#include "dispatch/registry.h"
+#include "machine/machine.h"
+#include "ops/kernel.h"
 
 namespace nrd {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/compiled.cpp: accepts what compiles, prepares a Program of compiled bodies.
-#include "dispatch/compiled.h"
+// src/compiler/compiled_kernel.cpp: accepts what compiles, prepares a Program of compiled bodies.
+#include "compiler/compiled_kernel.h"
 
 #include <fmt/format.h>
 
 #include "base/log.h"
 #include "compiler/operator.h"
 #include "compiler/parts.h"
-#include "dispatch/gemm_kernel.h"
+#include "gemm/kernels.h"
 #include "graph/program.h"
 
 namespace nrd {

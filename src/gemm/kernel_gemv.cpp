@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/gemv_kernel.cpp: from a Desc to a matrix-vector product of gemm/.
-#include "dispatch/gemv_kernel.h"
-
+// src/gemm/kernel_gemv.cpp: from a Desc to a matrix-vector product of gemm/.
 #include "gemm/gemv.h"
+#include "gemm/kernels.h"
 #include "jit/code.h"
 
 namespace nrd {

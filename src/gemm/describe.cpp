@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/gemm_desc.cpp: see gemm_desc.h.
+// src/gemm/describe.cpp: see describe.h.
 //
 // Scales of a tensor, of rows and of columns multiply the sums; those of blocks along k multiply
 // the elements while they are packed.
-#include "dispatch/gemm_desc.h"
+#include "gemm/describe.h"
 
 namespace nrd {
 namespace {
