@@ -57,6 +57,7 @@ typedef enum nereid_device { NEREID_CPU = 0, NEREID_CUDA = 1 } nereid_device;
 typedef struct nereid_context nereid_context; /* backends, threads, hooks, prepared calls */
 typedef struct nereid_plan nereid_plan;       /* a call prepared for its shapes */
 typedef struct nereid_packed nereid_packed;   /* the right-hand matrix of a gemm, prepared once */
+typedef struct nereid_form nereid_form;       /* how an operand lies, where strides do not say it */
 typedef struct nereid_names nereid_names;     /* the names of a call's parts, looked up once */
 
 /* --- Errors ------------------------------------------------------------------------------- */
@@ -101,8 +102,9 @@ typedef struct nereid_tensor {
   int32_t rank;
   const int64_t* sizes;
   const int64_t* strides;
-  int32_t device;       /* nereid_device */
-  int32_t device_index; /* which CUDA device; not looked at for the CPU */
+  int32_t device;          /* nereid_device */
+  int32_t device_index;    /* which CUDA device; not looked at for the CPU */
+  const nereid_form* form; /* NULL: as the strides say; else that of nereid_packed_tensor */
 } nereid_tensor;
 
 /* An operand by the name it has in the operator's signature. A NULL tensor is an absent one. */
@@ -300,6 +302,12 @@ typedef struct nereid_packed_info {
 } nereid_packed_info;
 NEREID_API nereid_status nereid_describe_packed(const nereid_packed* packed,
                                                 nereid_packed_info* info);
+
+/* The matrix as the operand b of products whose a has dtype `a_dtype`, for nereid_run and
+ * nereid_prepare: any product, epilogues included ("gemm+bias+silu"). One plan serves all matrices
+ * of one shape and form. The tensor points into `packed`. */
+NEREID_API nereid_status nereid_packed_tensor(const nereid_packed* packed, nereid_dtype a_dtype,
+                                              nereid_tensor* tensor);
 
 /* A file of the panels, written whole or not at all. */
 NEREID_API nereid_status nereid_packed_save(const nereid_packed* packed, const char* path);

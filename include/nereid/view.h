@@ -168,7 +168,8 @@ class TensorView {
             sizes_.data(),
             strides_.data(),
             device_.kind,
-            device_.index};
+            device_.index,
+            nullptr};
   }
 
  private:

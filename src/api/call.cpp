@@ -38,6 +38,8 @@ Expected<void> check_tensor(const nereid_tensor& t, std::string_view op, std::st
   if (t.flags & ~static_cast<uint32_t>(NEREID_READ_ONLY | NEREID_CONSTANT))
     return misuse(op, name, fmt::format("flags {:#x}", t.flags),
                   "NEREID_READ_ONLY, NEREID_CONSTANT");
+  if (t.form && !is_kept_form(t.form))
+    return misuse(op, name, "a form that does not exist", "NULL, or that of nereid_packed_tensor");
   return {};
 }
 
@@ -156,6 +158,7 @@ Expected<void> check_on_cpu(const nereid_tensor& tensor, std::string_view op,
 
 Expected<void> check_output(std::string_view op, std::string_view name, const nereid_tensor& tensor,
                             const OperandDesc& operand) {
+  if (operand.form) return misuse(op, name, operand.form->text(), "an output as its strides say");
   if (tensor.flags & NEREID_READ_ONLY)
     return misuse(op, name, "read-only memory", "memory that may be written");
   if (!is_injective(operand))
@@ -183,6 +186,7 @@ Expected<OperandDesc> read_operand(const nereid_tensor& t, std::string_view op,
   operand.dtype = static_cast<DType>(t.dtype);
   operand.sizes = Dims(std::span(t.sizes, static_cast<size_t>(t.rank)));
   operand.constant = (t.flags & NEREID_CONSTANT) != 0;
+  operand.form = reinterpret_cast<const Form*>(t.form);
   Expected<int64_t> count = element_count(operand.sizes, byte_size(operand.dtype));
   if (!count) {
     Error error = count.error();
@@ -255,6 +259,7 @@ void write_key(const Call& call, std::string_view backend, uint64_t generation, 
     key.add(static_cast<int64_t>(t.dtype) << 32 | t.rank << 16 | t.device << 8 |
             static_cast<int64_t>(t.flags) << 1 | (t.strides != nullptr));
     key.add(static_cast<int64_t>(t.device_index));
+    key.add(static_cast<int64_t>(reinterpret_cast<intptr_t>(t.form)));
     key.add(t.sizes, t.rank);
     if (t.strides) key.add(t.strides, t.rank);
   }

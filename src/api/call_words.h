@@ -84,7 +84,8 @@ template <class Sink>
   if (!sink.word(rank | kPresent | (t.strides ? kHasStrides : 0)) ||
       !sink.word(two_in_one(static_cast<uint32_t>(t.dtype), t.flags)) ||
       !sink.word(
-          two_in_one(static_cast<uint32_t>(t.device), static_cast<uint32_t>(t.device_index))))
+          two_in_one(static_cast<uint32_t>(t.device), static_cast<uint32_t>(t.device_index))) ||
+      !sink.word(reinterpret_cast<uintptr_t>(t.form)))
     return false;
   for (uint32_t d = 0; d < rank; d++)
     if (!sink.word(static_cast<uint64_t>(t.sizes[d]))) return false;

@@ -128,11 +128,11 @@ Expected<std::shared_ptr<Context>> Context::make(const nereid_context_options& o
   return context;
 }
 
-std::string_view Context::backend_for(const Call& call) const {
-  if (call.head.backend) return call.head.backend;
+std::string_view Context::backend_for(const char* named, DeviceKind device) const {
+  if (named) return named;
   if (std::string_view scoped = thread_backend(); !scoped.empty()) return scoped;
   if (!backend_.empty()) return backend_;
-  return word(call.device.kind);
+  return word(device);
 }
 
 std::string_view Context::isa_word() const { return best_level(registry_->machine().isa).word; }

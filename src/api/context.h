@@ -41,7 +41,10 @@ class Context {
   Exec exec(int threads) const { return {threads > 0 ? threads : threads_, executor_.get()}; }
   int threads() const { return threads_; }
   // The call's own, else the thread's (push_backend), else the context's, else the device's.
-  std::string_view backend_for(const Call& call) const;
+  std::string_view backend_for(const Call& call) const {
+    return backend_for(call.head.backend, call.device.kind);
+  }
+  std::string_view backend_for(const char* named, DeviceKind device) const;
   std::string_view isa_word() const;
   bool logs_dispatch() const;
   void log_dispatch(const Plan& plan) const;
@@ -69,6 +72,13 @@ class Context {
 // Finds or prepares the call's plan and runs it. A call that this thread made before costs one
 // lookup in its own table.
 Expected<void> run_call(Context& context, const nereid_call* call);
+
+// A call whose plan was found or prepared, with its memory checked.
+struct PreparedCall {
+  std::shared_ptr<const Plan> plan;
+  std::array<void*, kMaxOperands> pointers{};  // as desc.operands
+};
+Expected<void> prepare_call(Context& context, const nereid_call& call, PreparedCall& prepared);
 
 // Null until the default context is asked for.
 extern std::atomic<nereid_context*> g_default_context;

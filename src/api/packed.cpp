@@ -2,7 +2,6 @@
 // src/api/packed.cpp: packs and unpacks the right-hand matrix of a product.
 #include "api/packed.h"
 
-#include "api/packed_steps.h"
 #include "base/convert.h"
 #include "jit/code.h"
 
@@ -22,6 +21,44 @@ const nrd::Block& nereid_packed::plain_form() const {
     nrd::convert(narrow.data(), dtype, wide.data(), plain_dtype(), count);
     return wide;
   });
+}
+
+void nereid_packed::hold(nrd::Panels made) {
+  panels = std::move(made);
+  panels.form = nrd::packed_form(panels.layout);
+}
+
+nrd::Expected<nereid_tensor> nereid_packed::tensor_for(nrd::DType a, bool is_plain) const {
+  nereid_tensor tensor{};
+  tensor.struct_size = sizeof tensor;
+  tensor.flags = NEREID_READ_ONLY;
+  tensor.dtype = static_cast<int32_t>(dtype);
+  tensor.rank = 2;
+  tensor.sizes = sizes.data();
+  if (has_panels() && !is_plain) {
+    nrd::Expected<const nrd::Panels*> found = panels_for(a);
+    if (found) {
+      tensor.data = const_cast<void*>((*found)->data.get());
+      tensor.form = reinterpret_cast<const nereid_form*>((*found)->form);
+      return tensor;
+    }
+    if (found.error().code != nrd::ErrorCode::kUnsupported &&
+        found.error().code != nrd::ErrorCode::kUnsupportedDtype)
+      return found.error();
+  }
+  tensor.dtype = static_cast<int32_t>(plain_dtype());
+  tensor.data = plain_form().data();
+  return tensor;
+}
+
+// A product's dtypes decide on its family; most have the one the matrix was packed for.
+nrd::Expected<const nrd::Panels*> nereid_packed::panels_for(nrd::DType a) const {
+  const auto at = static_cast<size_t>(a);
+  if (at >= kDTypes) return make_panels_for(a);
+  if (const nrd::Panels* known = panels_by_dtype[at].load(std::memory_order_acquire)) return known;
+  nrd::Expected<const nrd::Panels*> made = make_panels_for(a);
+  if (made) panels_by_dtype[at].store(*made, std::memory_order_release);
+  return made;
 }
 
 namespace nrd {
@@ -87,6 +124,27 @@ Expected<OperandDesc> read_matrix(const nereid_tensor* given, const char* op, ne
   return operand;
 }
 
+// Copies b, checked, to the plain form.
+Expected<void> make_plain(Context& context, nereid_tensor b, nereid_packed& packed) {
+  const auto count = static_cast<size_t>(packed.sizes[0] * packed.sizes[1]);
+  packed.plain = Block(context.allocator(), count * byte_size(packed.plain_dtype()));
+  if (count == 0) return {};
+  nereid_tensor to{};
+  to.struct_size = sizeof to;
+  to.data = packed.plain.data();
+  to.dtype = static_cast<int32_t>(packed.plain_dtype());
+  to.rank = 2;
+  to.sizes = packed.sizes.data();
+  b.flags = 0;
+  const nereid_operand operands[] = {{"x", &b}, {"out", &to}};
+  nereid_call call{};
+  call.struct_size = sizeof call;
+  call.op = "cast";
+  call.operands = operands;
+  call.operand_count = 2;
+  return run_call(context, &call);
+}
+
 // Huge pages, unless the caller brings an allocator or they would stay empty.
 Expected<std::shared_ptr<const void>> pack_panels(const Context& context, const jit::Target& target,
                                                   const gemm::PackedLayout& layout,
@@ -113,7 +171,7 @@ Expected<Panels> make_panels(const Context& context, const Machine& machine, DTy
   Expected<std::shared_ptr<const void>> data =
       pack_panels(context, *engine_target(machine), *layout, b);
   if (!data) return data.error();
-  return Panels{*layout, std::move(*data)};
+  return Panels{*layout, std::move(*data), packed_form(*layout)};
 }
 
 Expected<void> pack(nereid_context* handle, const nereid_tensor* given, nereid_packed** out) {
@@ -132,7 +190,7 @@ Expected<void> pack(nereid_context* handle, const nereid_tensor* given, nereid_p
     Expected<Panels> panels =
         make_panels(context, machine, operand->dtype, matrix, b.sizes[0], b.sizes[1]);
     if (!panels) return panels.error();
-    packed->panels = std::move(*panels);
+    packed->hold(std::move(*panels));
   } else {
     NRD_TRY(make_plain(context, b, *packed));
   }
@@ -169,25 +227,31 @@ Expected<void> unpack(const nereid_packed* packed, const nereid_tensor* given) {
 }  // namespace
 }  // namespace nrd
 
-nrd::Expected<nrd::Panels> nereid_packed::panels_for(nrd::DType a) const {
+// One set of panels a family: several dtypes of a may share it.
+nrd::Expected<const nrd::Panels*> nereid_packed::make_panels_for(nrd::DType a) const {
   const nrd::Machine& machine = context->registry().machine();
   nrd::Expected<const nrd::gemm::Family*> family = nrd::product_family(machine, a, dtype);
   if (!family) return family.error();
-  if (*family == panels.layout.family) return panels;
+  if (*family == panels.layout.family) return &panels;
+  const auto find = [&]() -> const nrd::Panels* {
+    for (const auto& known : others)
+      if (known->layout.family == *family) return known.get();
+    return nullptr;
+  };
   {
     const std::lock_guard lock(mutex);
-    if (*family == other.layout.family) return other;
+    if (const nrd::Panels* known = find()) return known;
   }
   const auto [k, n] = sizes;
   const nrd::Block rows(context->allocator(), static_cast<size_t>(k * n) * byte_size(dtype));
   unpack(rows.data());
   nrd::Expected<nrd::Panels> made =
       nrd::make_panels(*context, machine, a, {rows.data(), dtype, n, 1}, k, n);
-  if (!made) return made;
-  nrd::Panels kept = *made;  // the former are destroyed without the lock
+  if (!made) return made.error();
+  auto kept = std::make_unique<const nrd::Panels>(std::move(*made));
   const std::lock_guard lock(mutex);
-  std::swap(kept, other);
-  return made;
+  if (const nrd::Panels* known = find()) return known;  // another thread was faster
+  return others.emplace_back(std::move(kept)).get();
 }
 
 extern "C" {
@@ -199,6 +263,22 @@ nereid_status nereid_pack_b(nereid_context* context, const nereid_tensor* b,
 
 nereid_status nereid_unpack_b(const nereid_packed* packed, const nereid_tensor* b) {
   return nrd::guarded([&] { return nrd::unpack(packed, b); });
+}
+
+nereid_status nereid_packed_tensor(const nereid_packed* packed, nereid_dtype a_dtype,
+                                   nereid_tensor* tensor) {
+  constexpr const char* kOp = "packed_tensor";
+  return nrd::guarded([&]() -> nrd::Expected<void> {
+    if (!packed) return nrd::null_error("packed", "a matrix of nereid_pack_b", kOp);
+    const auto dtype = static_cast<nrd::DType>(a_dtype);
+    if (nrd::byte_size(dtype) == 0)
+      return nrd::make_error({nrd::ErrorCode::kUnsupportedDtype, kOp, "a_dtype",
+                              fmt::format("dtype number {}", static_cast<int>(a_dtype)),
+                              "the dtype of a", ""});
+    nrd::Expected<nereid_tensor> made = packed->tensor_for(dtype, false);
+    if (!made) return made.error();
+    return nrd::write_struct(*made, tensor, "nereid_tensor");
+  });
 }
 
 void nereid_packed_destroy(nereid_packed* packed) { delete packed; }

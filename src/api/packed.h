@@ -3,27 +3,20 @@
 //
 // Where the GEMM engine serves the dtype the matrix is held as its panels and as nothing else. A
 // plain form, (k,n) contiguous in f32 or i8 as definitions read it, is there where the engine is
-// not, and is made from the panels when another backend than `cpu` is named.
+// not, and is made from the panels when another backend than `cpu` is named. To a product it is an
+// operand like any other (tensor_for): plans, caches and checks are those of every call.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "api/context.h"
 #include "base/lazy.h"
-#include "gemm/batch.h"
+#include "gemm/describe.h"
 
 namespace nrd {
-
-// What a product with a packed matrix was prepared to: one for each shape of a and c and kind of
-// epilogue.
-struct PackedProduct {
-  Desc desc;  // of gemm_prepacked
-  gemm::Batch batch;
-  std::shared_ptr<const void> b;             // panels
-  int scale = -1, bias = -1, residual = -1;  // operands of the epilogue
-};
 
 // The engine's target for a context's ISA; null where there is no generated code.
 const jit::Target* engine_target(const Machine& machine);
@@ -32,6 +25,7 @@ const jit::Target* engine_target(const Machine& machine);
 struct Panels {
   gemm::PackedLayout layout;  // without a family: none
   std::shared_ptr<const void> data;
+  const Form* form = nullptr;
 };
 
 }  // namespace nrd
@@ -42,21 +36,29 @@ struct nereid_packed {
   std::array<int64_t, 2> sizes{};       // k, n
   std::string isa;
   nrd::Panels panels;  // for an a of the same dtype
-  mutable nrd::Mutex mutex;
-  mutable nrd::Panels other;  // for an a of another; made when first asked for; under mutex
-  nrd::Block plain;           // where there are no panels
-  mutable nrd::LazyMember<const nrd::Block> plain_of_panels;
-
-  mutable nrd::PlanCache plans{64};  // of the plain form
-  mutable nrd::KeyedCache<nrd::PackedProduct> products{64};
+  nrd::Block plain;    // where there are no panels
 
   bool has_panels() const { return panels.layout.family != nullptr; }
   nrd::DType plain_dtype() const { return is_float(dtype) ? nrd::DType::kF32 : dtype; }
   size_t bytes() const { return has_panels() ? panels.layout.bytes() : plain.bytes(); }
-  nrd::Expected<nrd::Panels> panels_for(nrd::DType a) const;
+  // The panels, with the form of their layout.
+  void hold(nrd::Panels made);
+  // As an operand beside an a of that dtype: in its panels, which are made when they are first
+  // asked for, or plain, where there are none or `is_plain` asks for it. Points into the handle.
+  nrd::Expected<nereid_tensor> tensor_for(nrd::DType a, bool is_plain) const;
   const nrd::Block& plain_form() const;
   // To [k][n] contiguous, of the dtype that was packed.
   void unpack(void* to) const;
+
+ private:
+  nrd::Expected<const nrd::Panels*> panels_for(nrd::DType a) const;
+  nrd::Expected<const nrd::Panels*> make_panels_for(nrd::DType a) const;
+
+  static constexpr size_t kDTypes = 16;
+  mutable std::array<std::atomic<const nrd::Panels*>, kDTypes> panels_by_dtype{};
+  mutable nrd::Mutex mutex;
+  mutable std::vector<std::unique_ptr<const nrd::Panels>> others;  // under mutex; only grows
+  mutable nrd::LazyMember<const nrd::Block> plain_of_panels;
 };
 
 namespace nrd {

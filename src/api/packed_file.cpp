@@ -36,7 +36,7 @@ Expected<void> map(nereid_context* handle, const char* path, uint32_t flags, ner
   if (!family) return family.error();
   NRD_TRY(gemm::check_packed(layout, **family, layout.k, layout.n));
   auto packed = make_packed(**context, layout.source, layout.k, layout.n);
-  packed->panels = {layout, std::move(mapped->panels)};
+  packed->hold({layout, std::move(mapped->panels)});
   *out = packed.release();
   return {};
 }

@@ -1,46 +1,27 @@
 // SPDX-License-Identifier: MIT
-// src/api/packed_gemm.h: one product with a packed matrix: read, prepared, run.
+// src/api/packed_gemm.h: a call of nereid_gemm_packed as the call that it is: an operator named by
+// its epilogue (ops/epilogue.h), with the packed matrix as its b.
 #pragma once
 
-#include "api/packed_steps.h"
+#include <array>
+
+#include "api/packed.h"
 
 namespace nrd {
 
-class PackedGemm {
+class PackedCall {
  public:
-  PackedGemm(Context& context, const nereid_packed& packed) : context_(context), packed_(packed) {}
-
-  Expected<void> read(const nereid_tensor* a, const nereid_tensor* c,
-                      const nereid_epilogue* epilogue);
-  // The product of the engine, checked and ready to run; null where it goes step by step.
-  Expected<std::shared_ptr<const PackedProduct>> prepare() const;
-  gemm::ProductArgs args(const PackedProduct& product) const;
-  Expected<void> run() const;
-  Expected<void> run_steps(int threads) const;
-
-  struct Used {
-    const char* name;
-    TensorView view;
-    bool is_written;
-  };
-  // Of the operands that are there; in place, because every call asks.
-  struct Memory {
-    std::array<Used, 5> all;
-    size_t count = 0;
-    const Used* begin() const { return all.data(); }
-    const Used* end() const { return all.data() + count; }
-  };
-  Memory memory() const;
+  // Operands are checked where every call's are; here is decided which operator it is.
+  Expected<void> fill(Context& context, const nereid_packed& b, const nereid_tensor* a,
+                      const nereid_tensor* c, const nereid_epilogue* epilogue);
+  const nereid_call& call() const { return call_; }  // points into this and the caller's tensors
 
  private:
-  Expected<void> read_epilogue();
-  Expected<std::shared_ptr<const PackedProduct>> make() const;
-  Expected<void> check_memory(const Desc& desc) const;
+  Expected<void> add_epilogue(const nereid_packed& b, const nereid_epilogue& how);
 
-  Context& context_;
-  const nereid_packed& packed_;
-  PackedCall call_;
-  OperandDesc a_, c_, scale_, bias_, residual_;
+  nereid_tensor b_{};
+  std::array<nereid_operand, 6> operands_{};
+  nereid_call call_{};
 };
 
 }  // namespace nrd

@@ -141,11 +141,16 @@ Expected<void> Plan::check_places(void* const* pointers) const {
   return prepared_->run({pointers}, how.workspace ? how.workspace : lease.data(), exec);
 }
 
-[[gnu::always_inline]] inline Expected<void> Plan::run_checked(Context& context, void** pointers,
-                                                               const How& how) const {
+[[gnu::always_inline]] inline Expected<void> Plan::check_memory(void* const* pointers) const {
   if (!guard_.passes(pointers)) NRD_TRY(check_pointers(desc(), {pointers, pointer_count_}));
   if (!index_checks_.empty() && !indices_pass(index_checks_, pointers))
     NRD_TRY(check_indices(desc(), index_checks_, pointers));
+  return {};
+}
+
+[[gnu::always_inline]] inline Expected<void> Plan::run_checked(Context& context, void** pointers,
+                                                               const How& how) const {
+  NRD_TRY(check_memory(pointers));
   if (how.workspace) NRD_TRY(check_workspace(how.workspace, how.workspace_bytes));
   if (on_device_) {
     Expected<void> enqueued = run_on_device(context, pointers, how);
@@ -159,11 +164,21 @@ Expected<void> Plan::check_places(void* const* pointers) const {
   return {};
 }
 
-Expected<void> Plan::run(Context& context, std::span<void* const> data, const How& how) const {
-  std::array<void*, kMaxOperands> pointers;
+Expected<void> Plan::arrange(std::span<void* const> data, void** pointers) const {
   for (size_t i = 0; i < pointer_count_; i++)
     pointers[i] = sources_[i] == kNoSource ? nullptr : data[static_cast<size_t>(sources_[i])];
-  if (!constants_.empty()) NRD_TRY(fill_constants(pointers.data()));
+  if (!constants_.empty()) NRD_TRY(fill_constants(pointers));
+  return {};
+}
+
+Expected<void> Plan::check(std::span<void* const> data, void** pointers) const {
+  NRD_TRY(arrange(data, pointers));
+  return check_memory(pointers);
+}
+
+Expected<void> Plan::run(Context& context, std::span<void* const> data, const How& how) const {
+  std::array<void*, kMaxOperands> pointers;
+  NRD_TRY(arrange(data, pointers.data()));
   return run_checked(context, pointers.data(), how);
 }
 

@@ -35,7 +35,9 @@ class Plan {
   };
   // `data` in the order of the call's operands.
   Expected<void> run(Context& context, std::span<void* const> data, const How& how) const;
-  // The same with the data of a call that has the operands this plan was made for.
+  // Puts it into the order of desc.operands, where every check of memory has passed.
+  Expected<void> check(std::span<void* const> data, void** pointers) const;
+  // Runs with the data of a call that has the operands this plan was made for.
   Expected<void> run(Context& context, const nereid_call& call) const;
 
   const Desc& desc() const { return bound_.desc; }
@@ -47,9 +49,11 @@ class Plan {
  private:
   Expected<void> take_constants(const Call& call);
   void note_sources();
+  Expected<void> arrange(std::span<void* const> data, void** pointers) const;
   Expected<void> fill_constants(void** pointers) const;
   Expected<void> check_workspace(void* workspace, size_t bytes) const;
   // `pointers` as desc.operands.
+  Expected<void> check_memory(void* const* pointers) const;
   Expected<void> run_checked(Context& context, void** pointers, const How& how) const;
   Expected<void> run_on_device(Context& context, void** pointers, const How& how) const;
   Expected<void> check_places(void* const* pointers) const;

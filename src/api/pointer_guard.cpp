@@ -16,6 +16,7 @@ struct Reach {
 
 Reach reach_of(const OperandDesc& operand) {
   constexpr uint64_t kMost = uint64_t{1} << 46;
+  if (operand.form) return {0, operand.form->bytes(), false};
   Reach reach{0, byte_size(operand.dtype), false};
   for (int d = 0; d < operand.sizes.size(); d++) {
     const int64_t stride = operand.strides[d];
@@ -54,8 +55,10 @@ PointerGuard::PointerGuard(const Desc& desc) {
   for (uint32_t i = 0; i < count; i++) {
     if (!has_memory(desc.operands[i])) continue;
     const Reach reach = reach_of(desc.operands[i]);
-    singles_.push_back({i, static_cast<uint32_t>(byte_size(desc.operands[i].dtype) - 1),
-                        reach.before, kEveryAddress - reach.before - reach.after});
+    const Form* form = desc.operands[i].form;
+    const size_t alignment = form ? form->alignment() : byte_size(desc.operands[i].dtype);
+    singles_.push_back({i, static_cast<uint32_t>(alignment - 1), reach.before,
+                        kEveryAddress - reach.before - reach.after});
   }
   for (uint32_t out = inputs; out < count; out++) {
     const OperandDesc& output = desc.operands[out];
@@ -66,10 +69,9 @@ PointerGuard::PointerGuard(const Desc& desc) {
       if (!has_memory(other)) continue;
       const Reach b = reach_of(other);
       const bool is_wild = a.is_wild || b.is_wild;
-      pairs_.push_back({out, i, is_wild ? kNever : a.after + b.before,
-                        is_wild ? kNever : b.after + a.before,
-                        !is_wild && i < inputs && desc.op->in_place == InPlace::kYes &&
-                            are_alike(output, other)});
+      pairs_.push_back(
+          {out, i, is_wild ? kNever : a.after + b.before, is_wild ? kNever : b.after + a.before,
+           !is_wild && i < inputs && may_be_output(desc, i) && are_alike(output, other)});
     }
   }
 }

@@ -26,6 +26,16 @@ Expected<std::shared_ptr<const Plan>> find_or_make_plan(Context& context, const 
   return key.fits() ? context.plans().insert(key.bytes(), std::move(plan)) : plan;
 }
 
+// The data of a call that was read, in its own order.
+std::array<void*, kMaxCallOperands> data_of(const Call& call) {
+  std::array<void*, kMaxCallOperands> data;
+  for (int i = 0; i < call.count(); i++) {
+    const auto at = static_cast<size_t>(i);
+    data[at] = call.present[at] ? call.tensors[at].data : nullptr;
+  }
+  return data;
+}
+
 // The call with every check, its plan from the context's table. Not inlined: its Call is large.
 [[gnu::noinline]] Expected<void> run_first_time(Context& context, const nereid_call* given,
                                                 uint64_t generation, ThreadState* state,
@@ -35,11 +45,7 @@ Expected<std::shared_ptr<const Plan>> find_or_make_plan(Context& context, const 
   Expected<std::shared_ptr<const Plan>> plan = find_or_make_plan(context, call, generation);
   if (!plan) return plan.error();
   if (state && state->depth == 0) state->plans.insert(*fresh, *plan);
-  std::array<void*, kMaxCallOperands> data;
-  for (int i = 0; i < call.count(); i++) {
-    const auto at = static_cast<size_t>(i);
-    data[at] = call.present[at] ? call.tensors[at].data : nullptr;
-  }
+  const std::array<void*, kMaxCallOperands> data = data_of(call);
   return (*plan)->run(context, std::span(data.data(), static_cast<size_t>(call.count())),
                       {.threads = call.head.threads, .stream = call.head.stream});
 }
@@ -76,9 +82,20 @@ Expected<void> run_call(Context& context, const nereid_call* call) {
   return run_again_or_first(context, call);
 }
 
+Expected<void> prepare_call(Context& context, const nereid_call& given, PreparedCall& prepared) {
+  Call call;
+  NRD_TRY(read_call(&given, call));
+  Expected<std::shared_ptr<const Plan>> plan = find_or_make_plan(context, call, plan_generation());
+  if (!plan) return plan.error();
+  prepared.plan = std::move(*plan);
+  const std::array<void*, kMaxCallOperands> data = data_of(call);
+  return prepared.plan->check(std::span(data.data(), static_cast<size_t>(call.count())),
+                              prepared.pointers.data());
+}
+
 namespace {
 
-Expected<void> prepare_call(nereid_context* handle, const nereid_call* given, nereid_plan** out) {
+Expected<void> prepare_plan(nereid_context* handle, const nereid_call* given, nereid_plan** out) {
   if (!out) return null_error("plan", "where to put the handle");
   Expected<std::shared_ptr<Context>*> context = context_of(handle);
   if (!context) return context.error();
@@ -162,7 +179,7 @@ nereid_status nereid_run(nereid_context* context, const nereid_call* call) {
 }
 
 nereid_status nereid_prepare(nereid_context* context, const nereid_call* call, nereid_plan** plan) {
-  return nrd::guarded([&] { return nrd::prepare_call(context, call, plan); });
+  return nrd::guarded([&] { return nrd::prepare_plan(context, call, plan); });
 }
 
 nereid_status nereid_plan_run(const nereid_plan* plan, void* const* data, int32_t count,

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "compiler/operator.h"
 #include "compiler/parts.h"
@@ -27,8 +29,9 @@ bool bypasses_cache(const Desc& desc, const Machine& machine) {
 
 class PreparedCode final : public PreparedKernel {
  public:
-  PreparedCode(Program program, size_t interpreted)
-      : program_(std::move(program)), uncompiled_(interpreted) {}
+  PreparedCode(Program program, size_t interpreted, double work)
+      : program_(std::move(program)), uncompiled_(interpreted), work_(work) {}
+  double work() const override { return work_; }
   size_t workspace_bytes() const override { return program_.workspace_bytes(); }
   Expected<void> run(const Args& args, void* workspace, const Exec& exec) const override {
     program_.run(args.pointers, workspace, exec);
@@ -48,6 +51,7 @@ class PreparedCode final : public PreparedKernel {
  private:
   Program program_;
   size_t uncompiled_;
+  double work_;
 };
 
 class CompiledKernel final : public Kernel {
@@ -56,12 +60,14 @@ class CompiledKernel final : public Kernel {
       : machine_(machine),
         isa_(compile_target(machine.isa)),
         level_(strongest_level()),
-        products_(make_gemm_kernel(machine)) {}
+        products_(make_gemm_kernel(machine, trace_of)) {}
 
   std::string isa() const override { return isa_; }
   std::string name() const override { return "jit_" + isa_; }
+  bool reads_forms() const override { return true; }
 
   Expected<void> accepts(const Desc& desc) const override {
+    NRD_TRY(check_forms(desc));
     if (desc.op->composite()) return {};
     Expected<std::shared_ptr<const Body>> body = compile_operator(desc, machine_.isa, {});
     if (!body) return body.error();
@@ -86,10 +92,35 @@ class CompiledKernel final : public Kernel {
         constants);
     if (!program) return program.error();
     return std::unique_ptr<PreparedKernel>(
-        std::make_unique<PreparedCode>(std::move(*program), uncompiled));
+        std::make_unique<PreparedCode>(std::move(*program), uncompiled, cost(desc).flops));
   }
 
  private:
+  // What lies in a form is read by the GEMM engine, as a node of a composite.
+  Expected<void> check_forms(const Desc& desc) const {
+    const auto lies_in_form = [](const OperandDesc& operand) { return operand.form != nullptr; };
+    const auto has_form = [&](const Desc& d) {
+      return std::any_of(d.operands.begin(), d.operands.end(), lies_in_form);
+    };
+    if (!has_form(desc)) return {};
+    const auto refuse = [&](const std::string& step) {
+      return make_error({.code = ErrorCode::kUnsupported,
+                         .op = desc.op->name,
+                         .argument = step,
+                         .got = "an operand in a packed form",
+                         .allowed = "elements as their strides say"});
+    };
+    if (!desc.op->composite() || !products_) return refuse("generated code");
+    Expected<Graph> graph = build_graph(desc);
+    if (!graph) return graph.error();
+    for (const Node& node : graph->nodes) {
+      if (!has_form(node.desc)) continue;
+      if (!products_->serves(*node.desc.op)) return refuse("step " + node.desc.op->name);
+      NRD_TRY(products_->accepts(node.desc));
+    }
+    return {};
+  }
+
   // A node that the GEMM engine runs.
   Expected<std::optional<NodeRun>> product(const Desc& node,
                                            std::span<void* const> constants) const {

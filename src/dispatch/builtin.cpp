@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "compiler/compiled_kernel.h"
+#include "compiler/operator.h"
 #include "dispatch/cuda_backend.h"
 #include "gemm/kernels.h"
 #include "graph/program.h"
@@ -17,8 +18,12 @@ namespace {
 
 class PreparedProgram final : public PreparedKernel {
  public:
-  PreparedProgram(Program program, const Op& op, std::string stands_in_for)
-      : program_(std::move(program)), op_(op), fallback_(std::move(stands_in_for)) {}
+  PreparedProgram(Program program, const Desc& desc, std::string stands_in_for)
+      : program_(std::move(program)),
+        op_(*desc.op),
+        work_(cost(desc).flops),
+        fallback_(std::move(stands_in_for)) {}
+  double work() const override { return work_; }
   size_t workspace_bytes() const override { return program_.workspace_bytes(); }
   Expected<void> run(const Args& args, void* workspace, const Exec& exec) const override {
     program_.run(args.pointers, workspace, exec);
@@ -37,6 +42,7 @@ class PreparedProgram final : public PreparedKernel {
  private:
   Program program_;
   const Op& op_;
+  double work_;
   std::string fallback_;
 };
 
@@ -76,7 +82,7 @@ class DefinitionKernel final : public Kernel {
     Expected<Program> program = Program::prepare(desc, build_, level_);
     if (!program) return program.error();
     return std::unique_ptr<PreparedKernel>(std::make_unique<PreparedProgram>(
-        std::move(*program), *desc.op, stands_in_ ? stands_in_(desc) : std::string()));
+        std::move(*program), desc, stands_in_ ? stands_in_(desc) : std::string()));
   }
 
  private:
@@ -127,9 +133,11 @@ KernelList autovec_kernels(IsaSet available, const StandsIn& stands_in) {
 // What `cpu` chooses from, best first. An implementation of our own is added in front.
 KernelList cpu_kernels(const Machine& machine) {
   KernelList kernels;
-  for (auto make : {make_gemm_kernel, make_gemv_kernel}) {
-    if (std::unique_ptr<Kernel> kernel = make(machine)) kernels.push_back(std::move(kernel));
-  }
+  const auto add = [&](std::unique_ptr<Kernel> kernel) {
+    if (kernel) kernels.push_back(std::move(kernel));
+  };
+  add(make_gemm_kernel(machine, trace_of));
+  add(make_gemv_kernel(machine));
   Expected<std::unique_ptr<Kernel>> compiled = make_compiled_kernel(machine);
   StandsIn stands_in;
   if (compiled) {

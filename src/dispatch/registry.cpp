@@ -101,6 +101,20 @@ Expected<void> check_device(const Backend& backend, const Desc& desc) {
        .hint = "copy the operands, or name no backend"});
 }
 
+// Likewise operands in a form that the kernel knows nothing of.
+Expected<void> accepts(const Kernel& kernel, const Desc& desc) {
+  for (size_t i = 0; i < desc.operands.size() && !kernel.reads_forms(); i++) {
+    const Form* form = desc.operands[i].form;
+    if (form)
+      return make_error({.code = ErrorCode::kUnsupported,
+                         .op = desc.op->name,
+                         .argument = desc.signature().operands[i].name,
+                         .got = form->text(),
+                         .allowed = "elements as their strides say"});
+  }
+  return kernel.accepts(desc);
+}
+
 }  // namespace
 
 Expected<KernelChoice> KernelRegistry::select(std::string_view backend, const Desc& desc) const {
@@ -112,7 +126,7 @@ Expected<KernelChoice> KernelRegistry::select(std::string_view backend, const De
   std::string reasons;
   ErrorCode code = ErrorCode::kUnsupported;
   for (const Kernel* kernel : any->backend->kernels(*desc.op)) {
-    Expected<void> accepted = kernel->accepts(desc);
+    Expected<void> accepted = accepts(*kernel, desc);
     if (accepted) return KernelChoice{any->backend, kernel};
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", kernel->name(),
                            accepted.error().message());
@@ -153,7 +167,7 @@ std::vector<Explanation> KernelRegistry::explain(const Desc& desc, std::string_v
     if (kernels.empty())
       lines.push_back({.backend = backend->name(), .reason = "has no kernel for " + desc.op->name});
     for (const Kernel* kernel : kernels) {
-      Expected<void> accepted = kernel->accepts(desc);
+      Expected<void> accepted = accepts(*kernel, desc);
       Explanation line{.backend = backend->name(),
                        .kernel = kernel->name(),
                        .isa = kernel->isa(),

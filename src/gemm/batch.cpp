@@ -85,10 +85,9 @@ Expected<Batch> Batch::make(const BatchDesc& given, const jit::Target& target,
   if (packs) desc.product.is_packed = true;
   Expected<Product> product = Product::make(desc.product, target, profile);
   if (!product) return product.error();
-  Batch batch(desc, std::move(*product), profile);
+  Batch batch(desc, std::move(*product), outer * inner <= 1 ? 1 : profile.cores);
   batch.outer_ = outer, batch.inner_ = inner;
-  batch.space_.add(batch.product_);
-  if (outer * inner <= 1) batch.space_.slots = 1;
+  batch.space_.add(batch.product_.workspace_bytes(), batch.product_.workspace_bytes(1));
   if (!packs) return batch;
   const ProductDesc& p = desc.product;
   const Family& family = batch.product_.family();
@@ -112,18 +111,40 @@ std::array<int64_t, kBatchMatrices> Batch::place(int64_t instance) const {
   return at;
 }
 
-Job Batch::job(const ProductArgs& args, int64_t instance, const void* b) const {
+ProductArgs Batch::instance_args(const ProductArgs& args, int64_t instance, const void* b) const {
   const std::array<int64_t, kBatchMatrices> at = place(instance);
-  Job one{&product_, args};
-  one.args.a = move(args.a, at[kA]);
-  one.args.b = b;
-  one.args.c = static_cast<char*>(args.c) + at[kC];
+  ProductArgs one = args;
+  one.a = move(args.a, at[kA]);
+  one.b = b;
+  one.c = static_cast<char*>(args.c) + at[kC];
   for (size_t o = 0; o < desc_.product.epilogue.operands.size(); o++) {
-    one.args.operands[o] = {move(args.operands[o].data, at[kFirstOperand + o]),
-                            desc_.operands[o].row, desc_.operands[o].column};
+    one.operands[o] = {move(args.operands[o].data, at[kFirstOperand + o]), desc_.operands[o].row,
+                       desc_.operands[o].column};
   }
   return one;
 }
+
+// The instances from `first` on, all with `packed` or each with a b of its own.
+class BatchJobs final : public Jobs {
+ public:
+  BatchJobs(const Batch& batch, const ProductArgs& args, int64_t first, int64_t count,
+            const void* packed)
+      : batch_(batch), args_(args), first_(first), count_(count), packed_(packed) {}
+  int64_t count() const override { return count_; }
+  double work(int64_t) const override { return flops(batch_.product_.desc()); }
+  Expected<void> run(int64_t i, void* workspace, const Exec& exec) const override {
+    const int64_t instance = first_ + i;
+    const void* b = packed_ ? packed_ : move(args_.b, batch_.place(instance)[kB]);
+    batch_.product_.run(batch_.instance_args(args_, instance, b), workspace, exec);
+    return {};
+  }
+
+ private:
+  const Batch& batch_;
+  const ProductArgs& args_;
+  int64_t first_, count_;
+  const void* packed_;
+};
 
 void Batch::run(const ProductArgs& args, void* workspace, const Exec& exec) const {
   const bool packs = packer_.has_value();
@@ -132,10 +153,9 @@ void Batch::run(const ProductArgs& args, void* workspace, const Exec& exec) cons
   const double all_flops = flops(product_.desc()) * static_cast<double>(count);
   for (int64_t first = 0; first < all; first += count) {
     if (packs) packer_->run(move(args.b, place(first)[kB]), args.b_scales, workspace, exec);
-    const auto at = [&](int64_t i) {
-      return job(args, first + i, packs ? workspace : move(args.b, place(first + i)[kB]));
-    };
-    run_jobs(count, at, all_flops, space_, space, exec);
+    const BatchJobs jobs(*this, args, first, count, packs ? workspace : nullptr);
+    const Expected<void> done = run_jobs(jobs, all_flops, space_, space, exec);
+    (void)done;  // products cannot fail
   }
 }
 

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "base/tensor.h"
-#include "gemm/jobs.h"
 #include "gemm/matrix_packer.h"
+#include "gemm/product.h"
+#include "ops/group.h"
 
 namespace nrd::gemm {
 
@@ -28,17 +29,19 @@ class Batch {
   static Expected<Batch> make(const BatchDesc& desc, const jit::Target& target,
                               const DeviceProfile& profile);
   size_t workspace_bytes() const { return packed_bytes_ + space_.bytes(); }
+  size_t one_thread_bytes() const { return packed_bytes_ + product_.workspace_bytes(1); }
   // Of the operands of the epilogue only `data` is looked at. The workspace is aligned to 64 bytes.
   void run(const ProductArgs& args, void* workspace, const Exec& exec) const;
-  // The product, where there is one alone.
-  Job only_job(const ProductArgs& args) const { return job(args, 0, args.b); }
   const Product& product() const { return product_; }
   int64_t products() const { return outer_ * inner_; }
+  bool packs() const { return packer_.has_value(); }  // b, for its instances
 
  private:
-  Batch(BatchDesc desc, Product product, const DeviceProfile& profile)
-      : desc_(std::move(desc)), product_(std::move(product)), space_(profile) {}
-  Job job(const ProductArgs& args, int64_t instance, const void* b) const;
+  friend class BatchJobs;
+  Batch(BatchDesc desc, Product product, int slots)
+      : desc_(std::move(desc)), product_(std::move(product)), space_(slots) {}
+  // Of one instance.
+  ProductArgs instance_args(const ProductArgs& args, int64_t instance, const void* b) const;
   // Bytes from the first instance's matrices to those of another.
   std::array<int64_t, kBatchMatrices> place(int64_t instance) const;
 

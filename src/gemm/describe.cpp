@@ -86,9 +86,22 @@ class Describer {
     }
   }
 
+  // A step with an operand that has `shape` beside the leading axes.
   void add(int i, StepKind kind, OperandShape shape) {
-    add_step(d_.batch, kind, shape, operand(i), desc_.leading);
-    d_.at.extras.push_back(i);
+    const OperandDesc& own = operand(i);
+    const bool has_rows = shape == OperandShape::kRows,
+               has_columns = shape == OperandShape::kColumns;
+    const bool is_contiguous = !has_columns || own.strides.back() == 1 || own.sizes.back() <= 1;
+    gemm::Epilogue& epilogue = d_.batch.product.epilogue;
+    const gemm::Operand added = {shape, own.dtype, is_contiguous};
+    const auto number = static_cast<size_t>(kind == StepKind::kAdd ? epilogue.add(added)
+                                                                   : epilogue.multiply(added));
+    gemm::OperandMemory& memory = d_.batch.operands[number];
+    if (has_rows) memory.row = own.strides.back() * element_bytes(own);
+    if (has_columns) memory.column = own.strides.back() * element_bytes(own);
+    const int axes = has_rows || has_columns ? 1 : 0;
+    d_.batch.steps[gemm::kFirstOperand + number] = leading_steps(desc_.leading, own, axes);
+    d_.at.epilogue.push_back({i, 0});
   }
 
   const Desc& desc_;
@@ -99,25 +112,6 @@ class Describer {
 
 DescribedProduct describe_product(const Desc& desc, Numerics numerics) {
   return Describer(desc).describe(numerics);
-}
-
-int add_step(gemm::BatchDesc& batch, StepKind kind, OperandShape shape, const OperandDesc& operand,
-             const Dims& leading) {
-  const bool has_rows = shape == OperandShape::kRows || shape == OperandShape::kMatrix;
-  const bool has_columns = shape == OperandShape::kColumns || shape == OperandShape::kMatrix;
-  const bool is_contiguous =
-      !has_columns || operand.strides.back() == 1 || operand.sizes.back() <= 1;
-  const gemm::Operand added = {shape, operand.dtype, is_contiguous};
-  gemm::Epilogue& epilogue = batch.product.epilogue;
-  const int number = kind == StepKind::kMultiply ? epilogue.multiply(added) : epilogue.add(added);
-  const int axes = (has_rows ? 1 : 0) + (has_columns ? 1 : 0);
-  const int64_t bytes = element_bytes(operand);
-  gemm::OperandMemory& memory = batch.operands[static_cast<size_t>(number)];
-  if (has_rows) memory.row = operand.strides[operand.strides.size() - axes] * bytes;
-  if (has_columns) memory.column = operand.strides.back() * bytes;
-  batch.steps[gemm::kFirstOperand + static_cast<size_t>(number)] =
-      leading_steps(leading, operand, axes);
-  return number;
 }
 
 }  // namespace nrd

@@ -3,8 +3,12 @@
 #include "gemm/epilogue.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "jit/inline_trace.h"
+#include "trace/text.h"
 
 namespace nrd::gemm {
 namespace {
@@ -21,37 +25,27 @@ Error refuse(std::string argument, std::string got, std::string allowed) {
                      .allowed = std::move(allowed)});
 }
 
-int add_operand(Epilogue& epilogue, Operand operand) {
-  epilogue.operands.push_back(operand);
-  return static_cast<int>(epilogue.operands.size()) - 1;
-}
-
 }  // namespace
 
+int Epilogue::add_operand(Operand operand) {
+  operands.push_back(operand);
+  return static_cast<int>(operands.size()) - 1;
+}
+
 int Epilogue::multiply(Operand x) {
-  const int number = add_operand(*this, x);
-  steps.push_back({StepKind::kMultiply, number});
+  const int number = add_operand(x);
+  steps.push_back({.kind = StepKind::kMultiply, .x = number});
   return number;
 }
 
 int Epilogue::add(Operand x) {
-  const int number = add_operand(*this, x);
-  steps.push_back({StepKind::kAdd, number});
+  const int number = add_operand(x);
+  steps.push_back({.kind = StepKind::kAdd, .x = number});
   return number;
 }
 
-int Epilogue::add_scaled(Operand matrix) {
-  const int number = add_operand(*this, matrix);
-  steps.push_back({StepKind::kAddProduct, number, add_operand(*this, {})});
-  return number;
-}
-
-void Epilogue::apply(const OpTrace& trace) { steps.push_back({StepKind::kApply, -1, -1, &trace}); }
-
-int Epilogue::apply(const OpTrace& trace, Operand second) {
-  const int number = add_operand(*this, second);
-  steps.push_back({StepKind::kApply, number, -1, &trace});
-  return number;
+void Epilogue::apply(const OpTrace& trace) {
+  steps.push_back({.kind = StepKind::kApply, .trace = &trace, .inputs = {Step::kValue}});
 }
 
 bool Epilogue::reads_matrix() const {
@@ -68,7 +62,6 @@ bool Epilogue::is_long() const {
   return values > kMostValues;
 }
 
-// A trace's address stands for it: both live as long as the process.
 std::string Epilogue::key() const {
   std::string text = fmt::format("{}{}", word(out), is_contiguous ? "" : "s");
   for (const Operand& o : operands) {
@@ -76,7 +69,9 @@ std::string Epilogue::key() const {
                         o.is_contiguous ? "" : "s");
   }
   for (const Step& s : steps) {
-    text += fmt::format(";{} {} {} {}", static_cast<int>(s.kind), s.x, s.y, fmt::ptr(s.trace));
+    text += fmt::format(";{} {} {} {}", static_cast<int>(s.kind), s.x, fmt::join(s.inputs, ","),
+                        fmt::join(s.integers, ","));
+    if (s.trace) text += " " + trace_text(*s.trace);
   }
   return text;
 }
@@ -95,7 +90,11 @@ Expected<void> check_epilogue(const Epilogue& epilogue) {
   }
   for (const Step& step : epilogue.steps) {
     if (step.kind == StepKind::kApply) {
-      NRD_TRY(jit::check_inline(*step.trace, step.x < 0 ? 1 : 2));
+      const auto is_array = [](const TraceParam& p) { return p.read; };
+      const auto& params = step.trace->params;
+      const auto arrays =
+          static_cast<size_t>(std::count_if(params.begin(), params.end(), is_array));
+      NRD_TRY(jit::check_inline(*step.trace, arrays, step.integers.size()));
     }
   }
   return {};

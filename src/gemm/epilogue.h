@@ -15,7 +15,7 @@
 
 namespace nrd::gemm {
 
-constexpr int kEpilogueOperands = 4;
+constexpr int kEpilogueOperands = 6;
 
 enum class OperandShape : uint8_t {
   kNumber,   // one value
@@ -31,16 +31,20 @@ struct Operand {
 };
 
 enum class StepKind : uint8_t {
-  kMultiply,    // v * x
-  kAdd,         // v + x
-  kAddProduct,  // v + x * y
-  kApply,       // trace(v), or trace(v, x)
+  kMultiply,  // v * x
+  kAdd,       // v + x
+  kApply,     // trace(inputs)
 };
 
 struct Step {
+  static constexpr int kValue = -1;  // v itself, among the inputs
+
   StepKind kind = StepKind::kAdd;
-  int x = -1, y = -1;              // operands by number
-  const OpTrace* trace = nullptr;  // of kApply; lives as long as the process
+  int x = -1;  // an operand by its number
+  // Of kApply. The trace lives as long as the process; its arrays in order, then its numbers.
+  const OpTrace* trace = nullptr;
+  std::vector<int> inputs;
+  std::vector<int> integers;  // rounding types
 };
 
 struct Epilogue {
@@ -49,12 +53,11 @@ struct Epilogue {
   DType out = DType::kF32;
   bool is_contiguous = true;  // C along columns
 
-  // The usual steps. Those with operands return the number of the first.
+  // The usual steps. Those with an operand return its number.
   int multiply(Operand x);
   int add(Operand x);
-  int add_scaled(Operand matrix);  // v + matrix * number; the number follows the matrix
   void apply(const OpTrace& trace);
-  int apply(const OpTrace& trace, Operand second);
+  int add_operand(Operand operand);  // for a step that names it; its number
 
   bool reads_matrix() const;
   // Whether it is written once, in a loop over the rows of a tile in memory, and not for each

@@ -37,7 +37,8 @@ EpilogueWriter::EpilogueWriter(jit::Builder& b, const Epilogue& epilogue, size_t
   }
   for (const Step& step : epilogue.steps) {
     const bool has_trace = step.kind == StepKind::kApply;
-    traces_.push_back(has_trace ? std::make_unique<jit::InlineTrace>(b, *step.trace) : nullptr);
+    traces_.push_back(has_trace ? std::make_unique<jit::InlineTrace>(b, *step.trace, step.integers)
+                                : nullptr);
   }
 }
 
@@ -62,15 +63,14 @@ V EpilogueWriter::load(int number, int column, const jit::Tail* tail) {
 Expected<V> EpilogueWriter::write(int column, const jit::Tail* tail, V value) {
   for (size_t i = 0; i < epilogue_.steps.size(); i++) {
     const Step& step = epilogue_.steps[i];
-    std::vector<V> inputs = {value};
-    if (step.x >= 0) inputs.push_back(load(step.x, column, tail));
+    const auto operand = [&](int number) { return load(number, column, tail); };
     switch (step.kind) {
-      case StepKind::kMultiply: value = b_.op2(Op::kMul, kF32, value, inputs[1]); break;
-      case StepKind::kAdd: value = b_.op2(Op::kAdd, kF32, value, inputs[1]); break;
-      case StepKind::kAddProduct:
-        value = b_.op3(Op::kFma, kF32, inputs[1], load(step.y, column, tail), value);
-        break;
+      case StepKind::kMultiply: value = b_.op2(Op::kMul, kF32, value, operand(step.x)); break;
+      case StepKind::kAdd: value = b_.op2(Op::kAdd, kF32, value, operand(step.x)); break;
       case StepKind::kApply: {
+        std::vector<V> inputs;
+        for (int input : step.inputs)
+          inputs.push_back(input == Step::kValue ? value : operand(input));
         Expected<V> result = traces_[i]->write(inputs);
         if (!result) return result.error();
         value = *result;

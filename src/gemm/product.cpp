@@ -52,6 +52,11 @@ Expected<void> check_blocks(const Family& family, const ProductDesc& desc) {
 
 }  // namespace
 
+double flops(const ProductDesc& desc) {
+  return 2.0 * static_cast<double>(desc.m) * static_cast<double>(desc.n) *
+         static_cast<double>(std::max<int64_t>(desc.k, 1));
+}
+
 Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& target,
                                 const DeviceProfile& profile, std::optional<Blocking> blocking) {
   NRD_TRY(check_epilogue(desc.epilogue));

@@ -37,6 +37,9 @@ struct ProductArgs {
   std::array<OperandMemory, kEpilogueOperands> operands;  // of the epilogue
 };
 
+// Multiply-adds count two.
+double flops(const ProductDesc& desc);
+
 // Immutable; several threads may run it at once, each with its own workspace. Each output is one
 // chain of multiply-adds in the order of k, so the bits depend neither on blocking nor on threads
 // nor on packing.

@@ -48,7 +48,8 @@ class Builder {
                    .dtype = o.dtype,
                    .sizes = o.sizes,
                    .strides = o.strides,
-                   .operand = static_cast<int>(i)};
+                   .operand = static_cast<int>(i),
+                   .form = o.form};
       names_[sig.operands[i].name] = add(std::move(v));
     }
   }
@@ -69,6 +70,13 @@ class Builder {
     Expected<GraphValueId> base = resolve(s, e.arguments[0]);
     if (!base) return base;
     GraphValue v = value(*base);
+    if (v.form)
+      return make_error({.code = ErrorCode::kUnsupported,
+                         .op = graph_.desc.op->name,
+                         .argument = v.name,
+                         .got = v.form->text(),
+                         .allowed = "elements as their strides say",
+                         .hint = "it is read through a view: " + e.view});
     const int rank = v.sizes.size();
     if (e.view == "transpose") {
       if (rank < 2) return bad(s, "transpose needs two axes");
@@ -90,6 +98,8 @@ class Builder {
       v.strides[rank - 1] = inner * stride;
       v.sizes.push_back(inner);
       v.strides.push_back(stride);
+    } else if (e.view == "spread" || e.view == "rows") {
+      NRD_TRY(repeat(s, e, v));
     } else {
       if (rank < 2 || v.strides[rank - 2] != v.sizes[rank - 1] * v.strides[rank - 1])
         return bad(s, "merge needs two adjacent axes");
@@ -104,6 +114,26 @@ class Builder {
       v.strides = strides;
     }
     return add(std::move(v));
+  }
+
+  // A new axis of stride 0: the last one, or the one before it.
+  Expected<void> repeat(const Statement& s, const Expression& e, GraphValue& v) {
+    if (e.arguments.size() != 2) return bad(s, e.view + " takes a value and the one it follows");
+    Expected<GraphValueId> other = resolve(s, e.arguments[1]);
+    if (!other) return other.error();
+    const Dims& like = value(*other).sizes;
+    const bool is_last = e.view == "spread";
+    if (v.sizes.size() == kMaxRank || like.size() < (is_last ? 1 : 2) ||
+        (!is_last && v.sizes.empty()))
+      return bad(s, e.view + " needs an axis");
+    const int64_t size = v.sizes.empty() ? 0 : v.sizes.back();
+    const int64_t stride = v.strides.empty() ? 0 : v.strides.back();
+    v.sizes.push_back(is_last ? like.back() : size);
+    v.strides.push_back(is_last ? 0 : stride);
+    if (is_last) return {};
+    v.sizes[v.sizes.size() - 2] = like[like.size() - 2];
+    v.strides[v.strides.size() - 2] = 0;
+    return {};
   }
 
   Expected<void> add_statement(const Statement& s) {
@@ -168,7 +198,8 @@ class Builder {
     std::vector<NamedOperand> operands;
     for (const auto& [name, id] : values) {
       const GraphValue& v = value(id);
-      operands.push_back({name, {.dtype = v.dtype, .sizes = v.sizes, .strides = v.strides}});
+      operands.push_back(
+          {name, {.dtype = v.dtype, .sizes = v.sizes, .strides = v.strides, .form = v.form}});
     }
     Expected<Desc> inferred = bind(op, attributes, operands);
     if (!inferred) return inferred.error();

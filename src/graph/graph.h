@@ -18,7 +18,9 @@
 //                it values between operators stay f32
 // A name may be assigned again; the last assignment of an output's name is the output. Arguments
 // are values or views of them: transpose(v) swaps the last two axes, split(v, other) cuts the
-// last axis into [.., n / d, d] where d is the last axis of `other`, merge(v) joins the last two.
+// last axis into [.., n / d, d] where d is the last axis of `other`, merge(v) joins the last two,
+// spread(v, other) repeats each value of v along the last axis of `other`, rows(v, other) each row
+// of v along the axis before the last of `other`.
 // Positional arguments are the operator's inputs in order; an optional input in the middle is
 // given by name: positions=p. Values of outputs come in the operator's order.
 #pragma once
@@ -38,8 +40,9 @@ struct GraphValue {
   bool rounded = false;  // stored in that dtype between operators, where f32 would do
   Dims sizes;
   Dims strides;
-  int operand = -1;  // an operand of the composite, or -1
-  int buffer = -1;   // the buffer that holds it otherwise; views share one
+  int operand = -1;            // an operand of the composite, or -1
+  const Form* form = nullptr;  // of an operand that lies in one
+  int buffer = -1;             // the buffer that holds it otherwise; views share one
 };
 
 struct Node {

@@ -19,7 +19,8 @@ Error bad(const Desc& desc, const std::string& line, std::string why) {
 }
 
 bool is_view(std::string_view name) {
-  return name == "transpose" || name == "split" || name == "merge";
+  return name == "transpose" || name == "split" || name == "merge" || name == "spread" ||
+         name == "rows";
 }
 
 // A cursor over one line.

@@ -9,7 +9,7 @@
 
 namespace nrd {
 
-// A value, or a view of one: name alone, or transpose(name), split(name, other), merge(name).
+// A value, or a view of one: name alone, or transpose(name), split(name, other), ....
 struct Expression {
   std::string view;                   // empty for a plain name
   std::vector<Expression> arguments;  // of the view

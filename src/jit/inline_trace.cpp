@@ -23,21 +23,24 @@ bool is_plain_access(const OpTrace& trace, const Value& v) {
 
 }  // namespace
 
-Expected<void> check_inline(const OpTrace& trace, size_t inputs) {
+Expected<void> check_inline(const OpTrace& trace, size_t arrays, size_t integers) {
   if (trace.op_class != OpClass::kElementwise || trace.loops.size() != 1) {
     return refuse(trace, "class " + std::string(op_class_word(trace.op_class)));
   }
-  size_t read = 0, written = 0;
+  size_t read = 0, written = 0, ints = 0;
   for (const TraceParam& param : trace.params) {
-    if (param.kind == TraceParamKind::kSize) continue;
-    if (param.kind != TraceParamKind::kPointer) return refuse(trace, "parameter " + param.name);
+    if (param.kind == TraceParamKind::kInt) ints++;
+    if (param.kind == TraceParamKind::kNumber && param.dtype != DType::kF32)
+      return refuse(trace, "parameter " + param.name);
+    if (param.kind != TraceParamKind::kPointer) continue;
     if (param.dtype != DType::kF32 || (param.read && param.written)) {
       return refuse(trace, "array " + param.name);
     }
     read += param.read;
     written += param.written;
   }
-  if (read != inputs || written != 1) return refuse(trace, "another number of arrays");
+  if (read != arrays || written != 1) return refuse(trace, "another number of arrays");
+  if (ints != integers) return refuse(trace, "another number of integers");
   size_t stores = 0;
   for (const Value& v : trace.values) {
     const bool is_access = v.op == TraceOp::kLoad || v.op == TraceOp::kStore;
@@ -53,17 +56,17 @@ Expected<void> check_inline(const OpTrace& trace, size_t inputs) {
 }
 
 struct InlineTrace::Parts {
-  Parts(Builder& b, const OpTrace& trace)
+  Parts(Builder& b, const OpTrace& trace, std::vector<int> integers)
       : analysis(trace),
-        binding{std::vector<DType>(trace.params.size(), DType::kF32), {}, false},
+        binding{std::vector<DType>(trace.params.size(), DType::kF32), std::move(integers), false},
         lowering(analysis, binding, b, layout_of(trace), b.lanes()) {}
   Analysis analysis;
   Binding binding;
   Lowering lowering;
 };
 
-InlineTrace::InlineTrace(Builder& b, const OpTrace& trace)
-    : parts_(std::make_unique<Parts>(b, trace)) {}
+InlineTrace::InlineTrace(Builder& b, const OpTrace& trace, std::vector<int> integers)
+    : parts_(std::make_unique<Parts>(b, trace, std::move(integers))) {}
 InlineTrace::~InlineTrace() = default;
 
 Expected<V> InlineTrace::write(std::span<const V> inputs) {
@@ -78,6 +81,14 @@ Expected<V> Lowering::run_inline(std::span<const V> inputs) {
   size_t next = 0;
   for (size_t p = 0; p < trace_.params.size(); p++) {
     if (trace_.params[p].read) of_param[p] = inputs[next++];
+  }
+  for (size_t p = 0; p < trace_.params.size(); p++) {
+    if (trace_.params[p].kind == TraceParamKind::kNumber) of_param[p] = inputs[next++];
+  }
+  for (ValueId id = 0; id < trace_.values.size(); id++) {
+    const Value& v = trace_[id];
+    if (v.op == TraceOp::kParam && of_param[v.index].valid() && a_.is_live(id))
+      bind(id, 0, of_param[v.index]);
   }
   V result;
   for (ValueId id : trace_.loops[0].body) {

@@ -213,8 +213,10 @@ void fill_types(Desc& desc) {
     desc.types.push_back(static_cast<int>(desc.operands[static_cast<size_t>(index)].dtype));
   }
   std::istringstream constants(desc.op->constant);
-  for (std::string name; constants >> name;)
-    desc.operands[static_cast<size_t>(desc.signature().find_operand(name))].constant = true;
+  for (std::string name; constants >> name;) {
+    OperandDesc& operand = desc.operands[static_cast<size_t>(desc.signature().find_operand(name))];
+    operand.constant = operand.form == nullptr;  // else it was prepared by who packed it
+  }
 }
 
 }  // namespace

@@ -84,16 +84,22 @@ std::string Desc::options_text() const {
   return text;
 }
 
-namespace {
-
-TensorView view_of(const OperandDesc& operand, void* data) {
+TensorView operand_view(const OperandDesc& operand, void* data) {
   TensorView view;
   view.data = data;
+  if (operand.form) {
+    view.dtype = DType::kU8;
+    view.sizes = {static_cast<int64_t>(operand.form->bytes())};
+    view.strides = {1};
+    return view;
+  }
   view.dtype = operand.dtype;
   view.sizes = operand.sizes;
   view.strides = operand.strides;
   return view;
 }
+
+namespace {
 
 Expected<void> check_pointer(const Desc& desc, size_t i, const TensorView& view) {
   const OperandSpec& spec = desc.signature().operands[i];
@@ -105,12 +111,14 @@ Expected<void> check_pointer(const Desc& desc, size_t i, const TensorView& view)
          .argument = spec.name,
          .got = "a null pointer",
          .allowed = fmt::format("{} elements of {}", view.count(), word(view.dtype))});
-  size_t bytes = byte_size(view.dtype);
+  const Form* form = desc.operands[i].form;
+  const size_t bytes = form ? form->alignment() : byte_size(view.dtype);
   if (reinterpret_cast<uintptr_t>(view.data) % bytes != 0)
     return make_error({.code = ErrorCode::kInvalidArgument,
                        .op = desc.op->name,
                        .argument = spec.name,
-                       .got = fmt::format("address {} for {}", view.data, word(view.dtype)),
+                       .got = fmt::format("address {} for {}", view.data,
+                                          form ? form->text() : std::string(word(view.dtype))),
                        .allowed = fmt::format("a multiple of {} bytes", bytes),
                        .hint = "copy the data to an aligned buffer"});
   return {};
@@ -118,12 +126,18 @@ Expected<void> check_pointer(const Desc& desc, size_t i, const TensorView& view)
 
 }  // namespace
 
+bool may_be_output(const Desc& desc, size_t input) {
+  const Op& op = *desc.op;
+  if (op.in_place == InPlace::kNo || desc.operands[input].form) return false;
+  return op.in_place_input.empty() || desc.signature().operands[input].name == op.in_place_input;
+}
+
 Expected<void> check_pointers(const Desc& desc, std::span<void* const> pointers) {
   const Signature& s = desc.signature();
   const size_t count = desc.operands.size();
   std::array<TensorView, kMaxOperands> views;  // no allocation: this runs before every call
   for (size_t i = 0; i < count; i++) {
-    views[i] = view_of(desc.operands[i], pointers[i]);
+    views[i] = operand_view(desc.operands[i], pointers[i]);
     if (desc.operands[i].present) NRD_TRY(check_pointer(desc, i, views[i]));
   }
   for (size_t out = static_cast<size_t>(s.inputs); out < count; out++) {
@@ -133,16 +147,15 @@ Expected<void> check_pointers(const Desc& desc, std::span<void* const> pointers)
         continue;
       bool input = static_cast<int>(other) < s.inputs;
       if (!input && other > out) continue;  // each pair of outputs once
-      if (input && desc.op->in_place == InPlace::kYes && same_elements(views[out], views[other]))
-        continue;
+      const bool may_be_same = input && may_be_output(desc, other);
+      if (may_be_same && same_elements(views[out], views[other])) continue;
       return make_error(
           {.code = ErrorCode::kOverlap,
            .op = desc.op->name,
            .argument = s.operands[out].name,
            .got = fmt::format("memory that overlaps '{}'", s.operands[other].name),
-           .allowed = desc.op->in_place == InPlace::kYes
-                          ? "disjoint memory, or exactly the same elements as an input"
-                          : "disjoint memory",
+           .allowed = may_be_same ? "disjoint memory, or exactly the same elements as that input"
+                                  : "disjoint memory",
            .hint = "give the output a buffer of its own"});
     }
   }

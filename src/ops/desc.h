@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "ops/form.h"
 #include "ops/op.h"
 
 namespace nrd {
@@ -21,7 +22,8 @@ struct OperandDesc {
   DType dtype = DType::kF32;
   Dims sizes;
   Dims strides;
-  bool constant = false;  // its content does not change between runs: prepare may pack it
+  bool constant = false;       // its content does not change between runs: prepare may pack it
+  const Form* form = nullptr;  // not as the strides say, but in this form
 };
 
 // How results may be rounded. A kernel's class is a function of operator, dtypes, ISA and shape and
@@ -82,6 +84,12 @@ Expected<Desc> bind_case(const Op& op, const CaseRequest& request);
 
 // The request of op.shape: the sizes that `nereid bench OP` takes when none are given.
 CaseRequest example_request(const Op& op);
+
+// Whether an input may be the same memory as an output, element by element.
+bool may_be_output(const Desc& desc, size_t input);
+
+// An operand's memory: as its strides say, or the bytes of its form.
+TensorView operand_view(const OperandDesc& operand, void* data);
 
 // Memory of a bound call: null, misaligned or overlapping pointers are errors.
 Expected<void> check_pointers(const Desc& desc, std::span<void* const> pointers);

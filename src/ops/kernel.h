@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/ops/kernel.h: the contract of every implementation of an operator: ours, a peer's, a plug-in's.
+// src/ops/kernel.h: the contract of every implementation of an operator: ours, a peer's, a
+// plug-in's.
 #pragma once
 
 #include <memory>
@@ -24,6 +25,10 @@ class PreparedKernel {
  public:
   virtual ~PreparedKernel() = default;
   virtual size_t workspace_bytes() const { return 0; }
+  // The same for runs on one thread, as those of a group are (ops/group.h); no more than the above.
+  virtual size_t one_thread_bytes() const { return workspace_bytes(); }
+  // What a run costs beside others of a group: operations, as cost() counts them.
+  virtual double work() const { return 0; }
   // A workspace of at least workspace_bytes(), aligned to workspace_alignment() of its device.
   // Never allocates, locks or waits for a device. The error is for a peer or a device that reports
   // one.
@@ -42,7 +47,9 @@ class Kernel {
   virtual std::string isa() const { return {}; }  // an ISA word, or empty when it is the peer's
   // Whether it is about this operator at all; `explain` does not speak of it elsewhere.
   virtual bool serves(const Op&) const { return true; }
-  // Whether it can run this; the error says why not and is shown by `explain`.
+  // Whether it knows operands that lie in a Form. Others are not asked about such cases.
+  virtual bool reads_forms() const { return false; }
+  // Whether it can run this; the error says why not and is shown by `explain`. Compiles nothing.
   virtual Expected<void> accepts(const Desc& desc) const = 0;
   // The class of its results, as a word: one of numerics_word(), or a device's own ("256 threads a
   // row, 4 parts of k").

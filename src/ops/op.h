@@ -67,9 +67,10 @@ struct Op {
   double flops = 1;  // per point of the iteration space (the product of all axes)
   Tolerance tolerance;
   InPlace in_place = InPlace::kNo;
-  std::string gathers;   // an input of which only as many rows are read as the output has
-  std::string constant;  // an operand that is prepared once (packed weights), blank separated
-  std::string shape;     // the example case: "rows=128,cols=4096"
+  std::string in_place_input;  // the only input that may be an output; empty: every one
+  std::string gathers;         // an input of which only as many rows are read as the output has
+  std::string constant;        // an operand that is prepared once (packed weights), blank separated
+  std::string shape;           // the example case: "rows=128,cols=4096"
 
   bool composite() const { return !variants.front().graph.empty(); }
 };
@@ -78,7 +79,9 @@ struct Op {
 // against the definitions' parameters on first use (a mistake there is a bug and ends the test
 // suite, see tests/unit/catalogue_test.cpp).
 std::span<const Op> catalogue();
-Expected<const Op*> find_op(std::string_view name);  // the error suggests close names
+// One of the catalogue, a user's, or a product with an epilogue (ops/epilogue.h), which is made
+// when it is first asked for. The error suggests close names.
+Expected<const Op*> find_op(std::string_view name);
 
 // Adds an operator that is not of the catalogue (a user's function) for the rest of the process.
 // Its name must be new.

@@ -60,7 +60,8 @@ struct Spoiled {
   nereid_status unpack() { return nereid_unpack_b(packed, &b); }
 };
 
-constexpr const char* kProduct = "gemm_prepacked";
+constexpr const char *kProduct = "gemm_prepacked", *kScaled = "gemm_prepacked+column_scale",
+                     *kAdded = "gemm_prepacked+residual";
 
 TEST(PackedError, TheUnspoiledCallsWork) {
   Spoiled s;
@@ -140,29 +141,64 @@ TEST(PackedError, Epilogues) {
   Spoiled s;
   s.how.bias = &s.bias;
   s.n_sizes[0] = 2;
-  expect(s.multiply(), NEREID_SHAPE_MISMATCH, kProduct, "bias", "[2]", "[3]");
+  expect(s.multiply(), NEREID_SHAPE_MISMATCH, "gemm_prepacked+bias", "bias", "[2]", "n = 3");
   s.how.bias = nullptr, s.how.scale = &s.bias;
-  expect(s.multiply(), NEREID_SHAPE_MISMATCH, kProduct, "scale", "[2]", "[] or [3]");
+  expect(s.multiply(), NEREID_SHAPE_MISMATCH, kScaled, "scale", "[2]", "n = 3");
   s.n_sizes[0] = 3;
   s.bias.dtype = NEREID_I32;
-  expect(s.multiply(), NEREID_UNSUPPORTED_DTYPE, kProduct, "scale", "i32", "f32, f16, bf16");
+  expect(s.multiply(), NEREID_UNSUPPORTED_DTYPE, kScaled, "scale", "i32", "f32, f16, bf16");
   s.bias.dtype = NEREID_F32;
   s.bias.data = nullptr;
-  expect(s.multiply(), NEREID_INVALID_ARGUMENT, kProduct, "scale", "null", "3 elements");
+  expect(s.multiply(), NEREID_INVALID_ARGUMENT, kScaled, "scale", "null", "3 elements");
   s.bias.data = s.c.data;
-  expect(s.multiply(), NEREID_OVERLAP, kProduct, "scale", "overlaps 'c'", "disjoint");
+  expect(s.multiply(), NEREID_OVERLAP, kScaled, "c", "overlaps 'scale'", "disjoint");
   s.how.scale = nullptr;
   s.how.activation = "softmax";
   expect(s.multiply(), NEREID_UNKNOWN_NAME, kProduct, "activation", "'softmax'", "gelu");
   s.how.activation = nullptr;
   s.how.residual = &s.residual;
   s.residual.data = &s.memory[33];
-  expect(s.multiply(), NEREID_OVERLAP, kProduct, "residual", "overlaps 'c'", "exactly");
+  expect(s.multiply(), NEREID_OVERLAP, kAdded, "c", "overlaps 'residual'", "exactly");
   s.residual.rank = 1;
   s.residual.sizes = s.n_sizes;
-  expect(s.multiply(), NEREID_SHAPE_MISMATCH, kProduct, "residual", "[3]", "[2, 3]");
+  expect(s.multiply(), NEREID_SHAPE_MISMATCH, kAdded, "residual", "[3]", "[..., m, n]");
   s.how.struct_size = sizeof(nereid_epilogue) + 8;
   expect(s.multiply(), NEREID_INVALID_ARGUMENT, "", "nereid_epilogue", "", "");
+}
+
+TEST(PackedError, Tensors) {
+  Spoiled s;
+  nereid_tensor b{};
+  b.struct_size = sizeof b;
+  expect(nereid_packed_tensor(nullptr, NEREID_F32, &b), NEREID_INVALID_ARGUMENT, "packed_tensor",
+         "packed", "null", "nereid_pack_b");
+  expect(nereid_packed_tensor(s.packed, static_cast<nereid_dtype>(77), &b),
+         NEREID_UNSUPPORTED_DTYPE, "packed_tensor", "a_dtype", "77", "");
+  EXPECT_NE(nereid_packed_tensor(s.packed, NEREID_F32, nullptr), NEREID_OK);
+  ASSERT_EQ(nereid_packed_tensor(s.packed, NEREID_F32, &b), NEREID_OK);
+  const auto run = [&](const nereid_tensor& a, const nereid_tensor& matrix,
+                       const nereid_tensor& c) {
+    const nereid_operand operands[] = {{"a", &a}, {"b", &matrix}, {"c", &c}};
+    nereid_call call{};
+    call.struct_size = sizeof call;
+    call.op = "gemm";
+    call.operands = operands;
+    call.operand_count = 3;
+    return nereid_run(nullptr, &call);
+  };
+  EXPECT_EQ(run(s.a, b, s.c), NEREID_OK) << nereid_last_error()->message;
+  nereid_tensor wrong = b;
+  wrong.form = reinterpret_cast<const nereid_form*>(&s);
+  expect(run(s.a, wrong, s.c), NEREID_INVALID_ARGUMENT, "gemm", "b", "a form that does not exist",
+         "nereid_packed_tensor");
+  if (b.form == nullptr) GTEST_SKIP() << "no generated code here: the matrix lies plain";
+  expect(run(b, s.b, s.c), NEREID_SHAPE_MISMATCH, "gemm", "b", "", "");
+  wrong = s.c;
+  wrong.form = b.form;
+  expect(run(s.a, b, wrong), NEREID_INVALID_ARGUMENT, "gemm", "c", "panels", "strides");
+  wrong = b;
+  wrong.data = static_cast<char*>(b.data) + 4;
+  expect(run(s.a, wrong, s.c), NEREID_INVALID_ARGUMENT, "gemm", "b", "address", "64 bytes");
 }
 
 // An older caller knows no scale.

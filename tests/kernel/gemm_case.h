@@ -218,10 +218,13 @@ class GemmRun {
     const bool is_contiguous = c.column() == 1;
     if (c_.has_beta) {
       args.operands[static_cast<size_t>(e.multiply({}))] = {&kAlpha, 0, 0};
-      const auto matrix =
-          static_cast<size_t>(e.add_scaled({OperandShape::kMatrix, c_.c, is_contiguous}));
-      args.operands[matrix] = c.memory();
-      args.operands[matrix + 1] = {&kBeta, 0, 0};
+      const int matrix = e.add_operand({OperandShape::kMatrix, c_.c, is_contiguous});
+      const int beta = e.add_operand({});
+      e.steps.push_back({.kind = StepKind::kApply,
+                         .trace = catalogue_trace("vec_axpy"),
+                         .inputs = {matrix, Step::kValue, beta}});
+      args.operands[static_cast<size_t>(matrix)] = c.memory();
+      args.operands[static_cast<size_t>(beta)] = {&kBeta, 0, 0};
     }
     if (c_.has_bias) {
       OperandMemory bias = bias_.memory();

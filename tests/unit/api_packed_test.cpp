@@ -203,6 +203,51 @@ TEST(PackedFile, IsMappedWithTheSameBits) {
   }
 }
 
+nereid_packed* pack(const TensorView& b) {
+  nereid_packed* packed = nullptr;
+  const nereid_tensor tensor = b.c();
+  EXPECT_EQ(nereid_pack_b(nullptr, &tensor, &packed), NEREID_OK) << nereid_last_error()->message;
+  return packed;
+}
+
+// The form stands in the plan, the panels come with each run.
+TEST(PackedTensor, OnePlanServesAllLayersOfAShape) {
+  if (!has_panels()) GTEST_SKIP() << "no generated code here";
+  const Tensor a = random_tensor(nereid::bf16, {7, 33}, 1), c(nereid::f32, {7, 20}),
+               expected(nereid::f32, {7, 20}), bias = random_tensor(nereid::f32, {20}, 2);
+  const TensorView a_view(a), c_view(c), bias_view(bias);
+  const nereid_tensor ta = a_view.c(), tc = c_view.c(), tbias = bias_view.c();
+  nereid_plan* plan = nullptr;
+  for (unsigned layer : {3, 4, 5}) {
+    const Tensor b = random_tensor(nereid::bf16, {33, 20}, layer);
+    nereid_packed* packed = pack(b);
+    nereid_tensor tb{};
+    tb.struct_size = sizeof tb;
+    ASSERT_EQ(nereid_packed_tensor(packed, NEREID_BF16, &tb), NEREID_OK);
+    EXPECT_NE(tb.form, nullptr);
+    const nereid_operand operands[] = {{"a", &ta}, {"b", &tb}, {"bias", &tbias}, {"c", &tc}};
+    nereid_call call{};
+    call.struct_size = sizeof call;
+    call.op = "gemm+bias+silu";
+    call.operands = operands;
+    call.operand_count = 4;
+    if (!plan) {
+      ASSERT_EQ(nereid_prepare(nullptr, &call, &plan), NEREID_OK) << nereid_last_error()->message;
+    }
+    void* const data[] = {ta.data, tb.data, tbias.data, tc.data};
+    ASSERT_EQ(nereid_plan_run(plan, data, 4, nullptr, 0, 2), NEREID_OK)
+        << nereid_last_error()->message;
+    nereid::gemm(a, nereid::pack_b(b), expected, {.bias = bias, .activation = "silu"});
+    EXPECT_TRUE(same_bits(c, expected)) << layer;
+    call.backend = "scalar";  // knows nothing of panels, and says so
+    EXPECT_EQ(nereid_run(nullptr, &call), NEREID_UNSUPPORTED);
+    EXPECT_NE(std::string(nereid_last_error()->message).find("panels"), std::string::npos)
+        << nereid_last_error()->message;
+    nereid_packed_destroy(packed);
+  }
+  nereid_plan_destroy(plan);
+}
+
 // A mapping lives on when the file is replaced or removed by name.
 TEST(PackedFile, OutlivesItsName) {
   if (!has_panels()) GTEST_SKIP() << "no generated code here";

@@ -72,10 +72,10 @@ std::vector<Variant> gated_mlp_variants() {
   up = gemm(x, transpose(up_weight))
 )";
   const std::string combine = R"(
-  [gate_scale] gate = vec_mul(gate, gate_scale)
-  [up_scale] up = vec_mul(up, up_scale)
-  [gate_bias] gate = vec_add(gate, gate_bias)
-  [up_bias] up = vec_add(up, up_bias)
+  [gate_scale] gate = vec_mul(gate, rows(gate_scale, gate))
+  [up_scale] up = vec_mul(up, rows(up_scale, up))
+  [gate_bias] gate = vec_add(gate, rows(gate_bias, gate))
+  [up_bias] up = vec_add(up, rows(up_bias, up))
   [activation!=swiglu_oai] [activate=up] active = {activation}(up)
   [activation!=swiglu_oai] [activate=up] out = vec_mul(gate, active)
   [activation!=swiglu_oai] [activate=gate] active = {activation}(gate)
@@ -238,7 +238,7 @@ Variant fp8_gemm_variant(const Scales& s, bool a_quantized, bool b_quantized) {
   v.graph = widen("a", s.a_granularity, a_quantized) + widen("b", s.b_granularity, b_quantized) +
             "[!bias] c = gemm(a_wide, b_wide)\n"
             "[bias] product = gemm(a_wide, b_wide)\n"
-            "[bias] c = vec_add(product, bias)\n";
+            "[bias] c = vec_add(product, rows(bias, product))\n";
   return v;
 }
 

@@ -22,7 +22,7 @@ std::vector<Variant> product_variants() {
 
 constexpr const char* kBiasGraph = R"(
   product = gemm(a, b)
-  c = vec_add(product, bias)
+  c = vec_add(product, rows(bias, product))
 )";
 
 constexpr const char* kDequantGraph = R"(
