@@ -36,6 +36,10 @@ constexpr int64_t kMostPackedFirst = 64 << 20;
 // Rows whose partial results have memory of their own: 4 MB beside 1024 columns.
 constexpr int64_t kRowsOfPartials = 1024;
 
+// What the sums of a block of columns take where B's rows are streamed: the wider, the longer are
+// the pieces of B that lie side by side; beyond this the sums leave L1.
+constexpr int64_t kStreamBytes = 32 << 10;
+
 int64_t cache_bytes(const DeviceProfile& profile, size_t level, int64_t otherwise) {
   if (level >= profile.caches.size() || profile.caches[level].bytes <= 0) return otherwise;
   return profile.caches[level].bytes;
@@ -93,6 +97,18 @@ Blocking tile_blocking(const Extents& extents, const Family& family, int64_t l2,
 }
 
 }  // namespace
+
+int most_stream_rows(const Family& family) { return family.rows; }
+
+Blocking stream_blocking(const Extents& extents, const Family& family) {
+  Blocking blocking;
+  blocking.order = LoopOrder::kStreams;
+  blocking.k = std::max<int64_t>(family.steps(extents.k), 1);
+  blocking.a_outer = blocking.a_block = 1;
+  const int64_t columns = kStreamBytes / (4 * std::max<int64_t>(extents.m, 1));
+  blocking.b_block = std::max<int64_t>(columns / family.columns(), 1);
+  return blocking;
+}
 
 Blocking choose_blocking(const Extents& extents, const Family& family,
                          const DeviceProfile& profile) {

@@ -18,6 +18,7 @@ enum class LoopOrder : uint8_t {
   kGroups,  // A is packed whole; groups of B's panels are finished one after the other: B is packed
             // once, and partial results stay near
   kBlocks,  // blocks of k are finished one after the other: packed parts of A and B are small
+  kStreams,  // few rows of A: B's rows are read as they lie, b_block panels of columns at a time
 };
 
 struct Blocking {
@@ -36,6 +37,10 @@ struct Extents {
   bool is_packed = false;    // B is
   bool has_partial = false;  // partial results do not lie in C itself
 };
+
+// Up to these rows of A, which are one panel, a B whose rows are contiguous is not packed.
+int most_stream_rows(const Family& family);
+Blocking stream_blocking(const Extents& extents, const Family& family);
 
 // Changes times, never bits.
 Blocking choose_blocking(const Extents& extents, const Family& family,

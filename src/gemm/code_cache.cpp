@@ -51,4 +51,9 @@ Expected<jit::Code::Entry> gemv_kernel(const GemvSpec& spec) {
                       [&]() -> Expected<jit::Program> { return write_gemv_kernel(spec); });
 }
 
+Expected<jit::Code::Entry> stream_kernel(const StreamSpec& spec) {
+  return find_or_make(spec.key(), *spec.target,
+                      [&]() -> Expected<jit::Program> { return write_stream_kernel(spec); });
+}
+
 }  // namespace nrd::gemm

@@ -5,6 +5,7 @@
 #include "gemm/gemv_kernel.h"
 #include "gemm/micro_kernel.h"
 #include "gemm/pack_kernel.h"
+#include "gemm/stream_kernel.h"
 #include "jit/code.h"
 
 namespace nrd::gemm {
@@ -14,5 +15,6 @@ Expected<jit::Code::Entry> micro_kernel(const MicroKernelSpec& spec);
 Expected<jit::Code::Entry> pack_kernel(const PackSpec& spec);
 Expected<jit::Code::Entry> tile_configure(const jit::Target& target, bool is_release);
 Expected<jit::Code::Entry> gemv_kernel(const GemvSpec& spec);
+Expected<jit::Code::Entry> stream_kernel(const StreamSpec& spec);
 
 }  // namespace nrd::gemm

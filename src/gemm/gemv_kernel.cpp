@@ -25,6 +25,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "gemm/vector_loops.h"
+
 namespace nrd::gemm {
 namespace {
 
@@ -86,30 +88,15 @@ class Writer {
   // turn() while at_ has `step` elements before it; then at_ stands at the rest.
   template <class Turn>
   void turns(int step, Turn turn) {
-    at_ = b_.gconst(0);
-    const G last = b_.gop(Op::kGSub, argument(offsetof(GemvArgs, count)), step);
-    const jit::Label top = b_.label(), done = b_.label();
-    b_.branch(Predicate::kGt, at_, last, done);
-    b_.loop_begin();
-    b_.bind(top);
-    turn();
-    b_.gop(Op::kGAdd, at_, step, at_);
-    b_.branch(Predicate::kLe, at_, last, top);
-    b_.loop_end();
-    b_.bind(done);
+    write_turns(b_, argument(offsetof(GemvArgs, count)), step, [&](G at) {
+      at_ = at;
+      turn();
+    });
   }
 
-  // body(part, tail) for each vector that holds some of the `left` elements, of at most `parts`.
   template <class Body>
   void for_each_part(G left, int parts, Body body) {
-    const jit::Label done = b_.label();
-    for (int part = 0; part < parts; part++) {
-      b_.branch(Predicate::kLe, left, part * lanes_, done);
-      const G here = b_.gop(Op::kGSub, left, part * lanes_);
-      const jit::Tail tail = b_.tail(b_.gop(Op::kGMin, here, lanes_));
-      body(part, &tail);
-    }
-    b_.bind(done);
+    write_rest(b_, left, parts, lanes_, body);
   }
 
   // ---- by rows ----

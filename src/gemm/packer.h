@@ -54,6 +54,7 @@ class Packer {
   Expected<void> make_code(const jit::Target& target, const Side& side, const PackSpec& spec);
   void run_code(const char* from, int64_t panel, int64_t count, void* to,
                 const float* factors = nullptr) const;
+  void pack_aligned(const char* from, int64_t panel, int64_t steps, char* to) const;
   void pack_scaled(const char* from, int64_t panel, int64_t first, int64_t steps, char* to,
                    const float* scales) const;
   void pack_part(const char* from, int64_t panel, int part, int64_t k, int64_t steps,
@@ -63,6 +64,7 @@ class Packer {
   Cut cut_;
   int64_t k_ = 0;
   int64_t along_k_ = 0, across_ = 0;  // bytes
+  int64_t vector_bytes_ = 0;  // of rows along k that begin alike in a vector; 0: they do not
   BlockScales blocks_;
   GroupPanel groups_;  // of elements narrower than a lane
   int parts_ = 1;      // of a step

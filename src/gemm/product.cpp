@@ -39,6 +39,14 @@ bool reads_a_as_it_lies(const ProductDesc& desc, const jit::Target& target, cons
          fits_l1(desc.a_row * int64_t{sizeof(float)}, rows.wide);
 }
 
+// Whether B's rows can be read as they lie.
+bool can_stream(const ProductDesc& desc, const Family& family) {
+  const bool is_float = desc.b == DType::kF32 || desc.b == DType::kF16 || desc.b == DType::kBF16;
+  return family.arithmetic == Arithmetic::kFma && is_float && !desc.is_packed &&
+         desc.b_column == 1 && desc.a_blocks.k_block == 0 && desc.b_blocks.k_block == 0 &&
+         desc.m <= most_stream_rows(family);
+}
+
 Expected<void> check_blocks(const Family& family, const ProductDesc& desc) {
   const bool has_blocks = desc.a_blocks.k_block > 0 || desc.b_blocks.k_block > 0;
   if (!has_blocks || family.arithmetic == Arithmetic::kFma) return {};
@@ -84,8 +92,9 @@ Expected<Product> Product::make(const ProductDesc& desc, const jit::Target& targ
                                !epilogue.reads_matrix() &&
                                (*family)->arithmetic != Arithmetic::kTile;
   product.reads_a_directly_ = reads_a_as_it_lies(desc, target, product.rows_);
-  product.blocking_ = choose_blocking(
-      {desc.m, desc.n, desc.k, desc.is_packed, !product.partials_lie_in_c_}, **family, profile);
+  const Extents extents = {desc.m, desc.n, desc.k, desc.is_packed, !product.partials_lie_in_c_};
+  product.blocking_ = can_stream(desc, **family) ? stream_blocking(extents, **family)
+                                                 : choose_blocking(extents, **family, profile);
   if (blocking) product.blocking_ = *blocking;
   if (desc.m > 0 && desc.n > 0) {
     NRD_TRY(product.make_packers(target));
@@ -102,7 +111,7 @@ Expected<void> Product::make_packers(const jit::Target& target) {
     if (!pack_a) return pack_a.error();
     pack_a_ = *pack_a;
   }
-  if (desc_.is_packed) return {};
+  if (desc_.is_packed || is_streamed()) return {};
   const Side b = {desc_.b, desc_.b_row, desc_.b_column, desc_.k, desc_.b_blocks};
   Expected<Packer> pack_b = Packer::of_b(target, *family_, b, columns_);
   if (!pack_b) return pack_b.error();
@@ -113,7 +122,24 @@ Expected<void> Product::make_packers(const jit::Target& target) {
   return {};
 }
 
+Expected<void> Product::make_stream_kernels(const jit::Target& target) {
+  stream_rows_ = Cut::even(desc_.m, kStreamRows);
+  for (size_t narrow : {0, 1}) {
+    StreamKernels& kernels = stream_kernels_[narrow];
+    const int rows = narrow ? stream_rows_.narrow : stream_rows_.wide;
+    if (rows == 0) continue;
+    kernels.streams = streams_of(target, rows);
+    Expected<jit::Code::Entry> group = stream_kernel({&target, desc_.b, rows, kernels.streams});
+    if (!group) return group.error();
+    Expected<jit::Code::Entry> one = stream_kernel({&target, desc_.b, rows, 1});
+    if (!one) return one.error();
+    kernels.group = *group, kernels.one = *one;
+  }
+  return {};
+}
+
 Expected<void> Product::make_kernels(const jit::Target& target) {
+  if (is_streamed()) NRD_TRY(make_stream_kernels(target));
   if (family_->arithmetic == Arithmetic::kTile) {
     Expected<jit::Code::Entry> configure = tile_configure(target, false);
     if (!configure) return configure.error();
@@ -178,6 +204,15 @@ void Product::lay_out_workspace(const DeviceProfile& profile) {
   auto a_bytes = static_cast<size_t>(blocking_.a_outer * a_panel_bytes());
   if (is_by_groups) a_bytes *= k_blocks;
   if (reads_a_directly_) a_bytes = 0;
+  if (is_streamed()) {
+    layout_.b = layout_.slots = layout_.own = align_up(a_bytes);
+    const int64_t columns = blocking_.b_block * family_->columns();
+    if (!partials_lie_in_c_)
+      layout_.slot_bytes = align_up(static_cast<size_t>(desc_.m * columns * 4));
+    layout_.own_stride = layout_.slot_bytes;
+    layout_.own_count = std::max(profile.cores, 1);
+    return;
+  }
   const size_t b_bytes = has_packed_b() ? 0 : b_panels * static_cast<size_t>(b_panel_bytes());
   const auto outer_bytes =
       static_cast<size_t>(blocking_.b_outer * steps * family_->columns() * family_->step_bytes());

@@ -60,9 +60,13 @@ class Product {
  private:
   friend class Run;
   friend class PartRun;
+  friend class StreamRun;
   Product() = default;
   Expected<void> make_packers(const jit::Target& target);
   Expected<void> make_kernels(const jit::Target& target);
+  Expected<void> make_stream_kernels(const jit::Target& target);
+  void run_streams(const ProductArgs& args, void* workspace, const Exec& exec) const;
+  bool is_streamed() const { return blocking_.order == LoopOrder::kStreams; }
   int tile_prefetch_lines() const;
   // Whether B is packed over all of k: by the caller or, an outer part at a time, before its use.
   bool has_packed_b() const { return desc_.is_packed || blocking_.b_outer > 0; }
@@ -95,6 +99,14 @@ class Product {
   // Of a thread, before its first tile and after its last; null but for AMX.
   jit::Code::Entry configure_tiles_ = nullptr, release_tiles_ = nullptr;
   TileArgs tiles_;
+  // Where B is streamed: rows of A that one kernel takes, and for the wide and the narrow ones the
+  // kernels of a group of rows of B and of a single one.
+  struct StreamKernels {
+    jit::Code::Entry group = nullptr, one = nullptr;
+    int streams = 1;
+  };
+  Cut stream_rows_;
+  std::array<StreamKernels, 2> stream_kernels_;
   Layout layout_;
 };
 

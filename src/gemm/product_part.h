@@ -143,6 +143,7 @@ class PartRun {
     return next + (i - part.i) * part.steps * p_.tile_prefetch_lines() * 64;
   }
 
+ protected:
   // ---- one tile ----
 
   MicroKernelArgs block_args(int64_t k, int64_t steps) const {

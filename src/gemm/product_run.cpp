@@ -270,6 +270,7 @@ class Run : private PartRun {
 
 void Product::run(const ProductArgs& args, void* workspace, const Exec& exec) const {
   if (desc_.m == 0 || desc_.n == 0) return;
+  if (is_streamed()) return run_streams(args, workspace, exec);
   Run run(*this, args, workspace, exec);
   if (blocking_.order == LoopOrder::kGroups) {
     run.by_groups();

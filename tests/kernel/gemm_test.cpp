@@ -121,6 +121,26 @@ TEST_P(Gemm, HasTheSameBitsWhereverRowsOfALie) {
   }
 }
 
+// Beside few rows of A a B whose rows are contiguous is read as it lies, in blocks of columns that
+// threads share out; one row more than a tile has, and it is packed.
+TEST_P(Gemm, ReadsRowsOfBAsTheyLieBesideFewRows) {
+  const DType all[] = {DType::kF32, DType::kF16, DType::kBF16};
+  for (int64_t m = 1; m <= family().rows + 1; m++) {
+    for (DType b : all) {
+      GemmCase c = {.m = m, .n = 1 + 40 * m, .k = 47, .a = all[m % 3], .b = b, .c = all[m / 3 % 3]};
+      c.a_storage = m % 2 == 0 ? Storage::kColumns : Storage::kRows;
+      c.has_bias = m % 4 == 1, c.has_residual = m % 4 == 2;
+      check(c);
+    }
+    const GemmCase wide = {.m = m, .n = 9000, .k = 83};
+    const GemmRun run(wide, target(), host());
+    const GuardedMatrix first = run.run(false, 1);
+    ASSERT_TRUE(run.check(first)) << wide.text();
+    for (int threads : {2, 3}) EXPECT_TRUE(GemmRun::same(first, run.run(false, threads)));
+    EXPECT_TRUE(GemmRun::same(first, run.run(true, 1))) << wide.text();
+  }
+}
+
 TEST_P(Gemm, TakesAnyMixOfDtypes) {
   const DType all[] = {DType::kF32, DType::kF16, DType::kBF16};
   for (DType a : all) {
