@@ -110,9 +110,9 @@ Function build(const LiftRequest& request, const Image& image, FrontEnd& front_e
   const auto decoded = Clock::now();
   Function function =
       clean(translate(code, request, image, front_end, resolver, keep), image, keep);
-  if (keep == Keep::kEffects) resolve_tables(function, image);
   merge_blocks(function);
   find_loops(function);
+  if (keep == Keep::kEffects) resolve_tables(function, image);
   check_function(function, image);
   function.code = code_ranges(code);
   stats.decode_us = microseconds(start, decoded);

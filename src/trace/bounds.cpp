@@ -66,6 +66,18 @@ Range truncated(FloatRange f, TraceType type) {
   return {static_cast<int64_t>(f.low), static_cast<int64_t>(f.high)};
 }
 
+// Of the elements of i32 that the index can choose.
+Range table_range(const TraceTable& table, Range index) {
+  const auto last = static_cast<int64_t>(table.elements.size()) - 1;
+  Range all{kUnboundedHigh, kUnboundedLow};
+  for (int64_t i = std::clamp<int64_t>(index.low, 0, last);
+       i <= std::clamp<int64_t>(index.high, 0, last); i++) {
+    const auto element = static_cast<int64_t>(static_cast<int32_t>(table.at(i)));
+    all = unite(all, {element, element});
+  }
+  return all;
+}
+
 bool is_real(const Value& v) { return v.type == TraceType::kF32 || v.type == TraceType::kF64; }
 
 }  // namespace
@@ -192,6 +204,7 @@ Range Bounds::make_range(const Value& v) {
     case TraceOp::kToI32:
     case TraceOp::kToI64:
       return is_real(trace_[v.args[0]]) ? truncated(float_range(v.args[0]), v.type) : arg(0);
+    case TraceOp::kLookup: return table_range(trace_.tables[v.index], arg(0));
     case TraceOp::kUToI64:
       return arg(0).low >= 0 ? arg(0) : Range{0, std::numeric_limits<uint32_t>::max()};
     default: return full(v.type);
