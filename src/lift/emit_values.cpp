@@ -46,6 +46,9 @@ ValueId Emitter::emit_now(NodeId id) {
       const ValueId number = emit(n.args[0]);
       return place_at(id, TraceOp::kRoundTo, TraceType::kF32, number, emit(n.args[1]));
     }
+    case Kind::kUMulHigh:
+    case Kind::kSMulHigh:
+      give_up("the upper half of a product at " + place(n.address) + " is no division by a constant");
     case Kind::kUndef: give_up("a result depends on a value that was never set");
     case Kind::kLoad:
       if (f_[n.args[0]].kind == Kind::kConst)
