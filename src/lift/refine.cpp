@@ -156,10 +156,28 @@ void Refiner::check_guard(int region, NodeId guard) {
     }
     std::vector<Fact> given;
     collect_facts(function_, scev_, part, false, given);
-    if (given.empty() || !has_no_effect(region, given))
-      give_up("the loop at " + place(in(region).address) +
-              " runs under a condition that is not about its size");
+    if (given.empty()) refuse_guard(region);
+    if (has_no_effect(region, given)) continue;
+    // Nothing that is divided is negative (scev.h): unrolled loops do the rest of n by n % 4.
+    assume_dividends(scev_.of(out(region).extent), given);
+    if (!has_no_effect(region, given)) refuse_guard(region);
   }
+}
+
+void Refiner::assume_dividends(const IntPoly& poly, std::vector<Fact>& given) {
+  for (const PolyTerm& term : poly.terms())
+    for (const NodeId atom : term.atoms) {
+      if (atom == kNoNode) continue;
+      const Node n = function_[atom];
+      if (n.kind != Kind::kPure || (n.op != TraceOp::kDivFloor && n.op != TraceOp::kModFloor))
+        continue;
+      given.push_back({FactKind::kAtLeastZero, scev_.of(n.args[0])});
+    }
+}
+
+void Refiner::refuse_guard(int region) {
+  give_up("the loop at " + place(in(region).address) +
+          " runs under a condition that is not about its size");
 }
 
 bool Refiner::has_no_effect(int region, std::span<const Fact> given) {
