@@ -12,6 +12,7 @@
 #include "lift/simplify.h"
 #include "lift/ssa.h"
 #include "lift/tables.h"
+#include "lift/unrolled.h"
 
 namespace nrd::lift {
 namespace {
@@ -111,6 +112,8 @@ Function build(const LiftRequest& request, const Image& image, FrontEnd& front_e
   const auto decoded = Clock::now();
   Function function =
       clean(translate(code, request, image, front_end, resolver, keep), image, keep);
+  if (keep == Keep::kEffects && roll_loops(function))
+    function = clean(std::move(function), image, keep);
   merge_blocks(function);
   find_loops(function);
   if (keep == Keep::kEffects) {

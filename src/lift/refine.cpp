@@ -158,10 +158,15 @@ void Refiner::check_guard(int region, NodeId guard) {
     collect_facts(function_, scev_, part, false, given);
     if (given.empty()) refuse_guard(region);
     if (has_no_effect(region, given)) continue;
-    // Nothing that is divided is negative (scev.h): unrolled loops do the rest of n by n % 4.
+    // No size that is divided is negative (scev.h): unrolled loops do the rest of n by n % 4.
     assume_dividends(scev_.of(out(region).extent), given);
     if (!has_no_effect(region, given)) refuse_guard(region);
   }
+}
+
+bool Refiner::is_size(NodeId id) const {
+  const Node& n = function_[id];
+  return n.kind == Kind::kArg || (n.kind == Kind::kSext && function_[n.args[0]].kind == Kind::kArg);
 }
 
 void Refiner::assume_dividends(const IntPoly& poly, std::vector<Fact>& given) {
@@ -171,7 +176,9 @@ void Refiner::assume_dividends(const IntPoly& poly, std::vector<Fact>& given) {
       const Node n = function_[atom];
       if (n.kind != Kind::kPure || (n.op != TraceOp::kDivFloor && n.op != TraceOp::kModFloor))
         continue;
-      given.push_back({FactKind::kAtLeastZero, scev_.of(n.args[0])});
+      const IntPoly whole = scev_.of(n.args[0]);
+      const NodeId size = whole.single_atom();
+      if (size != kNoNode && is_size(size)) given.push_back({FactKind::kAtLeastZero, whole});
     }
 }
 
