@@ -32,14 +32,17 @@ class Divisions {
 
   void run() {
     const auto count = static_cast<NodeId>(f_.nodes.size());
+    becomes_.assign(count, kNoNode);
+    bool any = false;
     for (NodeId id = 0; id < count; id++) {
+      factory_.set_address(f_[id].address);
       NodeId made = quotient(id);
       if (made == kNoNode) made = narrowed(id);
       if (made == kNoNode || f_[made].type != f_[id].type) continue;
-      const uint64_t place = f_[id].address;
-      f_.nodes[id] = f_[made];  // uses stay what they are
-      f_.nodes[id].address = place;
+      becomes_[id] = made;
+      any = true;
     }
+    if (any) replace_uses();
   }
 
  private:
@@ -71,11 +74,13 @@ class Divisions {
   }
 
   std::optional<Scaled> high_half(const Node& n) const {
-    const auto by = constant(n.args[1]);
+    const bool comes_first = constant(n.args[0]).has_value();
+    const NodeId x = n.args[comes_first ? 1 : 0];
+    const auto by = constant(n.args[comes_first ? 0 : 1]);
     if (!by) return std::nullopt;
     const bool is_signed = n.kind == Kind::kSMulHigh;
     const Wide multiplier = is_signed ? Wide{static_cast<int64_t>(*by)} : Wide{*by};
-    return Scaled{n.args[0], is_signed, multiplier, 64, 64, used_bits(n.args[0])};
+    return Scaled{x, is_signed, multiplier, 64, 64, used_bits(x)};
   }
 
   // The upper half of a product of 64 bits, or what lies above that.
@@ -229,12 +234,28 @@ class Divisions {
   // What was widened for a product and is cut off again.
   NodeId narrowed(NodeId id) const {
     const Node& n = f_[id];
-    if (n.kind != Kind::kTrunc || f_[n.args[0]].kind != Kind::kZext) return kNoNode;
-    return f_[n.args[0]].args[0];
+    if (n.kind != Kind::kTrunc || becomes_[n.args[0]] == kNoNode) return kNoNode;
+    const Node& wide = f_[becomes_[n.args[0]]];
+    return wide.kind == Kind::kZext ? wide.args[0] : kNoNode;
+  }
+
+  void replace_uses() {
+    const auto renew = [&](NodeId& id) {
+      while (id < becomes_.size() && becomes_[id] != kNoNode) id = becomes_[id];
+    };
+    for (Node& n : f_.nodes)
+      for (NodeId& arg : n.args) renew(arg);
+    for (Block& block : f_.blocks) {
+      renew(block.condition);
+      for (Phi& phi : block.phis)
+        for (NodeId& arg : phi.args) renew(arg);
+    }
+    renew(f_.result);
   }
 
   Function& f_;
   NodeFactory factory_;
+  std::vector<NodeId> becomes_;  // of each node that was there; kNoNode: stays
 };
 
 }  // namespace

@@ -141,7 +141,7 @@ void Refiner::set_extent(int region, NodeId guard) {
 }
 
 // A loop under a condition is one without, where the condition only says that there is something
-// to do.
+// to do. Under any other condition on integers it runs nothing where that fails.
 void Refiner::check_guard(int region, NodeId guard) {
   if (function_[guard].kind == Kind::kConst) return;
   std::vector<NodeId> parts{guard};
@@ -160,7 +160,10 @@ void Refiner::check_guard(int region, NodeId guard) {
     if (has_no_effect(region, given)) continue;
     // No size that is divided is negative (scev.h): unrolled loops do the rest of n by n % 4.
     assume_dividends(scev_.of(out(region).extent), given);
-    if (!has_no_effect(region, given)) refuse_guard(region);
+    if (has_no_effect(region, given)) continue;
+    const NodeId nothing = factory_.constant(Type::kI64, 0);
+    out(region).extent = choose(factory_, guard, out(region).extent, nothing);
+    return;
   }
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "lift/affine.h"
 #include "lift/simplify.h"
 #include "lift/value_range.h"
 
@@ -86,8 +87,8 @@ class Tables {
                  : "of which nothing says that it lies within the table")};
   }
 
-  bool split(NodeId id, int64_t factor, Address& out, int depth) const {
-    const Node& n = f_[id];
+  bool split(NodeId id, int64_t factor, Address& out, int depth) {
+    const Node n = f_[id];
     if (n.kind == Kind::kConst) {
       out.constant += static_cast<uint64_t>(factor * sign_extended(n.bits, n.type));
       return true;
@@ -102,8 +103,19 @@ class Tables {
       if (n.op == TraceOp::kShl && by < 10) return split(n.args[0], factor << by, out, depth + 1);
     }
     if (out.terms.size() >= kMaxTerms || factor > kMaxFactor) return false;
-    out.terms.push_back({id, factor, {}});
+    out.terms.push_back({without_constant(id, factor, out.constant), factor, {}});
     return true;
+  }
+
+  // The base may stand inside of a difference.
+  NodeId without_constant(NodeId id, int64_t factor, uint64_t& constant) {
+    const Node& n = f_[id];
+    if (n.kind != Kind::kPure || n.op != TraceOp::kSub) return id;
+    const int64_t inside = AffineForms(f_).of(id).constant;
+    if (inside == 0) return id;
+    constant += static_cast<uint64_t>(factor * inside);
+    return factory_.pure(TraceOp::kAdd, n.type, id,
+                         factory_.constant(n.type, static_cast<uint64_t>(-inside)));
   }
 
   // Factors of bytes become factors of elements. A pointer that walks over the table is where it

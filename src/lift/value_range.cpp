@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lift/affine.h"
 #include "lift/simplify.h"
 
 namespace nrd::lift {
@@ -124,7 +125,7 @@ Interval ValueRanges::made(NodeId id, int depth) {
     }
     case Kind::kTrunc: return arg(0).is_within(all) ? arg(0) : all;
     case Kind::kPhi: return of_phi(id, depth);
-    case Kind::kPure: return of_pure(n, all, depth);
+    case Kind::kPure: return of_pure(id, all, depth);
     case Kind::kUDiv:
     case Kind::kURem:
     case Kind::kSDiv:
@@ -224,22 +225,33 @@ Interval ValueRanges::of_division(const Node& n, const Interval& all, int depth)
   return {is_signed && a.low < 0 ? 1 - divisor : 0, divisor - 1};
 }
 
-// x - c * (x / c), as compilers write x % c.
-Interval ValueRanges::of_remainder(const Node& n, int depth) {
-  const Node& product = f_[n.args[1]];
-  if (product.kind != Kind::kPure || product.op != TraceOp::kMul) return {};
-  const Node &quotient = f_[product.args[0]], &by = f_[product.args[1]];
-  const bool divides = quotient.kind == Kind::kSDiv || quotient.kind == Kind::kUDiv;
-  if (!divides || quotient.args[0] != n.args[0] || by.kind != Kind::kConst) return {};
-  const Node& divisor = f_[quotient.args[1]];
-  if (divisor.kind != Kind::kConst || divisor.bits != by.bits) return {};
-  Node remainder = n;
-  remainder.kind = quotient.kind == Kind::kSDiv ? Kind::kSRem : Kind::kURem;
-  remainder.args = {n.args[0], quotient.args[1], kNoNode};
-  return of_division(remainder, {}, depth);
+// x - c * (x / c), as compilers write x % c, in whatever form the product is.
+Interval ValueRanges::of_remainder(NodeId id, int depth) {
+  const Affine form = AffineForms(f_).of(id);
+  if (form.constant != 0 || form.terms.size() != 2) return {};
+  for (const auto& [quotient, factor] : form.terms) {
+    const Node& q = f_[quotient];
+    const bool divides = q.kind == Kind::kSDiv || q.kind == Kind::kUDiv;
+    if (!divides || f_[q.args[1]].kind != Kind::kConst) continue;
+    uint64_t divisor = f_[q.args[1]].bits;
+    NodeId x = q.args[0];
+    const Node& shifted = f_[x];  // x / 100 is (x >> 2) / 25
+    if (q.kind == Kind::kUDiv && shifted.kind == Kind::kPure && shifted.op == TraceOp::kShr &&
+        f_[shifted.args[1]].kind == Kind::kConst && f_[shifted.args[1]].bits < 20) {
+      divisor <<= f_[shifted.args[1]].bits;
+      x = shifted.args[0];
+    }
+    const auto at = form.terms.find(x);
+    if (at == form.terms.end() || at->second != 1 || divisor >= uint64_t{1} << 31) continue;
+    const auto most = static_cast<int64_t>(divisor) - 1;
+    if (factor != -most - 1) continue;
+    return {q.kind == Kind::kSDiv && range_of(x, depth + 1).low < 0 ? -most : 0, most};
+  }
+  return {};
 }
 
-Interval ValueRanges::of_pure(const Node& n, const Interval& all, int depth) {
+Interval ValueRanges::of_pure(NodeId id, const Interval& all, int depth) {
+  const Node& n = f_[id];
   const auto arg = [&](size_t i) { return range_of(n.args[i], depth + 1); };
   const auto within = [&](const Interval& r) { return r.is_within(all) ? r : all; };
   const bool by_constant = n.args[1] != kNoNode && f_[n.args[1]].kind == Kind::kConst;
@@ -252,9 +264,11 @@ Interval ValueRanges::of_pure(const Node& n, const Interval& all, int depth) {
     case TraceOp::kAnd:
       if (by >= 0) return {0, by};
       return arg(0).low >= 0 ? Interval{0, arg(0).high} : all;
-    case TraceOp::kAdd: return within({arg(0).low + arg(1).low, arg(0).high + arg(1).high});
+    case TraceOp::kAdd:
+      return both(of_remainder(id, depth),
+                  within({arg(0).low + arg(1).low, arg(0).high + arg(1).high}));
     case TraceOp::kSub:
-      return both(of_remainder(n, depth),
+      return both(of_remainder(id, depth),
                   within({arg(0).low - arg(1).high, arg(0).high - arg(1).low}));
     case TraceOp::kMul:
       return by >= 0 && by < 1024 ? within({arg(0).low * by, arg(0).high * by}) : all;

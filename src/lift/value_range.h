@@ -35,10 +35,10 @@ class ValueRanges {
   Interval range_of(NodeId id, int depth);
   Interval made(NodeId id, int depth);
   Interval of_phi(NodeId id, int depth);
-  Interval of_pure(const Node& n, const Interval& all, int depth);
+  Interval of_pure(NodeId id, const Interval& all, int depth);
   Interval of_select(const Node& n, int depth);
   Interval of_division(const Node& n, const Interval& all, int depth);
-  Interval of_remainder(const Node& n, int depth);
+  Interval of_remainder(NodeId id, int depth);
   Interval of_argument_on_edge(NodeId arg, BlockId from, BlockId to, int depth);
   Interval of_next(NodeId phi, NodeId next, BlockId from, const Interval& begin, int depth);
   void add_conditions_of(BlockId block, int depth);

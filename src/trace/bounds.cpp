@@ -47,6 +47,7 @@ Range shifted(TraceOp op, TraceType type, Range a, Range b) {
 }
 
 Range masked(TraceType type, Range a, Range b) {
+  if (a.is_number() && b.is_number()) return {a.low & b.low, a.low & b.low};
   if (a.low < 0 && b.low < 0) return full(type);
   if (a.low < 0) return {0, b.high};
   return {0, b.low < 0 ? a.high : std::min(a.high, b.high)};
@@ -54,6 +55,10 @@ Range masked(TraceType type, Range a, Range b) {
 
 Range remainder(TraceType type, Range a, Range b) {
   if (b.low < 1) return full(type);
+  if (a.is_number() && b.is_number()) {
+    const int64_t rest = (a.low % b.low + b.low) % b.low;
+    return {rest, rest};
+  }
   if (a.low >= 0 && a.high < b.low) return a;
   return {0, a.low >= 0 ? std::min(a.high, b.high - 1) : b.high - 1};
 }
@@ -198,6 +203,10 @@ Range Bounds::make_range(const Value& v) {
     case TraceOp::kOr:
     case TraceOp::kXor: {
       const Range a = arg(0), b = arg(1);
+      if (a.is_number() && b.is_number()) {
+        const int64_t bits = v.op == TraceOp::kOr ? a.low | b.low : a.low ^ b.low;
+        return {bits, bits};
+      }
       if (a.low < 0 || b.low < 0) return full(v.type);
       return {0, all_ones_up_to(std::max(a.high, b.high))};
     }
