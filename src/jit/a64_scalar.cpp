@@ -66,6 +66,10 @@ void A64Emitter::emit_scalar(const Inst& inst) {
       break;
     }
     case Op::kGLane: a_.smov(to, use(inst.a, Lane::kI32).s(0)); break;
+    case Op::kGData:
+      a_.adr(to, pool_label_);
+      add_immediate(to, to, pool_.add_data(program_.data[static_cast<size_t>(inst.imm)]));
+      break;
     case Op::kGShl:
     case Op::kGSar: gpr_shift(inst, to); break;
     case Op::kPrefetch: {

@@ -2,6 +2,7 @@
 // src/jit/builder.cpp: writes programs of the vector IR, one instruction a call.
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "jit/ir.h"
@@ -147,7 +148,11 @@ V Builder::fold(Lane lane, V a, int distance) {
 V Builder::lookup(V index, const std::array<float, 16>& table) {
   Inst inst = make(Op::kLookup, Lane::kF32);
   inst.a = index.id;
-  const auto known = std::find(program_.tables.begin(), program_.tables.end(), table);
+  // By their bits: zeros of either sign are different elements, and those of integers are any.
+  const auto known =
+      std::find_if(program_.tables.begin(), program_.tables.end(), [&](const auto& other) {
+        return std::memcmp(other.data(), table.data(), sizeof table) == 0;
+      });
   inst.imm = known - program_.tables.begin();
   if (known == program_.tables.end()) program_.tables.push_back(table);
   return define(inst, V{});
@@ -304,6 +309,14 @@ G Builder::gmove(G a, G into) {
 G Builder::gaddress(Mem mem) {
   Inst inst = make(Op::kGAddress);
   inst.mem = mem;
+  return define(inst, G{});
+}
+
+G Builder::gdata(const std::vector<uint8_t>& bytes) {
+  Inst inst = make(Op::kGData);
+  const auto known = std::find(program_.data.begin(), program_.data.end(), bytes);
+  inst.imm = known - program_.data.begin();
+  if (known == program_.data.end()) program_.data.push_back(bytes);
   return define(inst, G{});
 }
 

@@ -2,6 +2,7 @@
 // src/jit/constant_pool.h: the constants behind the code, each kept once.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -29,6 +30,17 @@ class ConstantPool {
     std::array<uint64_t, 8> value;
     value.fill(element == 8 ? bits : (bits & 0xffffffff) * 0x100000001);
     return add({reinterpret_cast<const uint8_t*>(value.data()), static_cast<size_t>(size)});
+  }
+
+  // Any number of bytes, from a multiple of 8 on.
+  uint32_t add_data(std::span<const uint8_t> value) {
+    const auto known = std::search(bytes_.begin(), bytes_.end(), value.begin(), value.end());
+    const auto found = static_cast<size_t>(known - bytes_.begin());
+    if (known != bytes_.end() && found % 8 == 0) return static_cast<uint32_t>(found);
+    const size_t at = (bytes_.size() + 7) / 8 * 8;
+    bytes_.resize(at);
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
+    return static_cast<uint32_t>(at);
   }
 
   // 32-bit numbers.

@@ -151,6 +151,7 @@ enum class Op : uint8_t {
   kGDiv,      // without signs, divisor no 0
   kGAddress,  // the address of mem
   kGLane,     // lane 0 of a (i32), sign extended
+  kGData,     // the address of the program's data `imm`
   // control
   kLabel,
   kJump,
@@ -206,6 +207,7 @@ struct Program {
   std::vector<RegClass> registers;  // class of each virtual register
   std::vector<int16_t> pinned;      // its physical register, or -1 (GEMM's accumulators)
   std::vector<std::array<float, 16>> tables;
+  std::vector<std::vector<uint8_t>> data;  // constants in memory, which the code carries along
   uint32_t labels = 0;
 };
 
@@ -272,6 +274,7 @@ class Builder {
   G gmove(G a, G into = {});
   G gaddress(Mem mem);
   G glane(V a);
+  G gdata(const std::vector<uint8_t>& bytes);
 
   Label label();
   void bind(Label label);

@@ -106,6 +106,7 @@ constexpr OpInfo kOps[] = {
     {"gdiv", 'g', 'g', 'i', '-'},
     {"gaddress", 'g', '-', '-', '-', true},
     {"glane", 'g', 'v', '-', '-'},
+    {"gdata", 'g', '-', '-', '-'},
     {"label", '-', '-', '-', '-', false, false, true},
     {"jump", '-', '-', '-', '-', false, false, true},
     {"branch", '-', 'g', 'i', '-', false, false, true},
@@ -147,6 +148,7 @@ bool prints_immediate(const Inst& inst) {
     case Op::kMaskConst:
     case Op::kGArgument:
     case Op::kGConst:
+    case Op::kGData:
     case Op::kGLoad:
     case Op::kGStore:
     case Op::kShl:

@@ -38,6 +38,7 @@ class DataRange {
     const Value& v = trace_[id];
     if (depth > kMaxDepth) return of_type(v.type);
     switch (v.op) {
+      case TraceOp::kLookup: return of_table(trace_.tables[v.index]);
       case TraceOp::kLoad: return loaded(trace_.params[v.index].dtype);
       case TraceOp::kConst:
       case TraceOp::kParam:
@@ -74,6 +75,16 @@ class DataRange {
     if (dtype == DType::kU8) return Range{0, 255};
     if (dtype == DType::kI8) return Range{-128, 127};
     return of_type(TraceType::kI32);
+  }
+
+  static Range of_table(const TraceTable& table) {
+    Range all = of_type(TraceType::kI32);
+    std::swap(all.low, all.high);
+    for (const uint64_t bits : table.elements) {
+      const auto element = static_cast<int32_t>(bits);
+      all = {std::min<Wide>(all.low, element), std::max<Wide>(all.high, element)};
+    }
+    return all;
   }
 
   bool has_large_factor(const Value& v) const {
@@ -154,6 +165,17 @@ class DataRange {
 bool fits_in_lane(const OpTrace& trace, ValueId id) {
   const std::optional<Range> range = DataRange(trace).of(id);
   return !range || is_within(*range, of_type(TraceType::kI32));
+}
+
+bool is_lane_within(const OpTrace& trace, ValueId id, int64_t last) {
+  const Value& v = trace[id];
+  for (const ValueId arg : v.args) {
+    if (v.op != TraceOp::kAnd || arg == kNoValue || trace[arg].op != TraceOp::kConst) continue;
+    const auto mask = static_cast<int32_t>(trace[arg].bits);
+    if (mask >= 0 && mask <= last) return true;
+  }
+  const std::optional<Range> range = DataRange(trace).of(id);
+  return range && is_within(*range, {0, last});
 }
 
 bool is_never_negative(const OpTrace& trace, ValueId id) {

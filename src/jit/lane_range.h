@@ -10,6 +10,9 @@ namespace nrd::jit {
 // where its type and the operations on it say so.
 bool fits_in_lane(const OpTrace& trace, ValueId id);
 
+// An i32 of data or a masked one: from 0 to `last` in every lane.
+bool is_lane_within(const OpTrace& trace, ValueId id, int64_t last);
+
 // Never below 0, whatever the sizes are.
 bool is_never_negative(const OpTrace& trace, ValueId id);
 

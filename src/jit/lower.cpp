@@ -232,6 +232,8 @@ void Lowering::mark_exact_divisions() {
       case TraceOp::kMinNum:
       case TraceOp::kNeg:
       case TraceOp::kAbs:
+      case TraceOp::kAdd:  // (x - low) / step + 0.5, rounded down
+      case TraceOp::kSub:
       case TraceOp::kSelect:
         if (!is_exact_[id]) continue;
         break;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// src/jit/lower_memory.cpp: loads and stores.
+// src/jit/lower_memory.cpp: loads, lookups and stores.
 //
 // An element under a guard is touched only where the guard holds: guards become counts of lanes.
+#include <bit>
+
+#include "jit/lane_range.h"
 #include "jit/lowering.h"
 
 namespace nrd::jit {
@@ -16,6 +19,32 @@ V Lowering::load(ValueId id, int copy, V into) {
   const Tail tail = b_.tail(count_under(guard, copy, all));
   const V loaded = vector_load(id, copy, &tail, {});
   return b_.select(lane_of(id), tail.mask, loaded, vector(v.args[2], copy), into);
+}
+
+// A table that fits a register is looked up there, any other in memory behind the code.
+V Lowering::lookup(ValueId id, int copy) {
+  const Value& v = trace_[id];
+  const TraceTable& table = trace_.tables[v.index];
+  const auto last = static_cast<uint32_t>(table.elements.size() - 1);
+  V index = vector(v.args[0], copy);
+  if (!is_lane_within(trace_, v.args[0], last)) {
+    index = b_.op2(Op::kMax, Lane::kI32, index, b_.constant(Lane::kI32, 0));
+    index = b_.op2(Op::kMin, Lane::kI32, index, b_.constant(Lane::kI32, last));
+  }
+  const bool is_wide = table.type == TraceType::kF64;
+  if (b_.target().has_tables && lanes_ == 16 && last < 16 && !is_wide) {
+    std::array<float, 16> row{};
+    for (size_t i = 0; i <= last; i++)
+      row[i] = std::bit_cast<float>(static_cast<uint32_t>(table.elements[i]));
+    return b_.lookup(index, row);
+  }
+  const DType dtype = is_wide                          ? DType::kF64
+                      : table.type == TraceType::kF32 ? DType::kF32
+                                                       : DType::kI32;
+  const size_t size = byte_size(dtype);
+  std::vector<uint8_t> bytes(table.elements.size() * size);
+  for (size_t i = 0; i <= last; i++) std::memcpy(&bytes[i * size], &table.elements[i], size);
+  return b_.gather(dtype, lane_of(id), {b_.gdata(bytes), {}, 1, 0}, index);
 }
 
 V Lowering::uniform_load(ValueId id, V into) {

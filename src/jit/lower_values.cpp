@@ -56,6 +56,7 @@ V Lowering::compute(ValueId id, int copy, V into) {
     case TraceOp::kCarry:
     case TraceOp::kResult: return leaf(v, id, copy);
     case TraceOp::kLoad: return load(id, copy, into);
+    case TraceOp::kLookup: return lookup(id, copy);
     case TraceOp::kSelect:
       if (v.type == TraceType::kBool) break;
       return b_.select(lane_of(id), mask(v.args[0], copy), vector(v.args[1], copy),

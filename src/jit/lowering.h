@@ -170,8 +170,9 @@ class Lowering {
   Mem linear_address(ValueId id, int64_t extra);
   G count_under(ValueId guard, int copy, G count);
 
-  // lower_memory.cpp: loads and stores.
+  // lower_memory.cpp: loads, lookups and stores.
   V load(ValueId id, int copy, V into);
+  V lookup(ValueId id, int copy);
   V uniform_load(ValueId id, V into);
   V vector_load(ValueId id, int copy, const Tail* tail, V into);
   V pair_load(ValueId id, int copy);

@@ -116,6 +116,8 @@ class Verifier {
     if (takes_tile && (inst.imm < 0 || inst.imm >= 8)) fail("tile {}", inst.imm);
     if (inst.op == Op::kFold && !is_fold(inst.imm)) fail("distance {}", inst.imm);
     const bool has_table = inst.imm >= 0 && inst.imm < static_cast<int64_t>(program_.tables.size());
+    const bool has_data = inst.imm >= 0 && inst.imm < static_cast<int64_t>(program_.data.size());
+    if (inst.op == Op::kGData && !has_data) fail("data {}", inst.imm);
     if (inst.op == Op::kLookup && (!has_table || program_.lanes != 16)) fail("table {}", inst.imm);
   }
 

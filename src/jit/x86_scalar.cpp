@@ -79,6 +79,11 @@ void X86Emitter::emit_scalar(const Inst& inst) {
       a_.vmovd(to.r32(), use(inst.a, bytes(Lane::kI32)).xmm());
       a_.movsxd(to, to.r32());
       break;
+    case Op::kGData: {
+      const uint32_t at = pool_.add_data(program_.data[static_cast<size_t>(inst.imm)]);
+      a_.lea(to, x86::ptr(pool_label_, static_cast<int32_t>(at)));
+      break;
+    }
     case Op::kGMin:
     case Op::kGMax: gpr_min_max(inst, to); break;
     case Op::kGDiv: gpr_divide(inst, to); break;

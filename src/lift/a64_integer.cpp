@@ -151,7 +151,8 @@ void A64Translator::multiply_long_negated() {
 }
 
 void A64Translator::multiply_high() {
-  refuse("the high half of a product, or the division of a 64-bit number by a constant");
+  const Kind kind = rule().is_signed ? Kind::kSMulHigh : Kind::kUMulHigh;
+  write(0, b_.special(kind, Type::kI64, read(1, Type::kI64), read(2, Type::kI64)));
 }
 
 void A64Translator::divide() {

@@ -54,8 +54,8 @@ constexpr A64Rule kRules[] = {
     {ARM64_INS_UMSUBL, &T::multiply_long_add, TraceOp::kSub, false},
     {ARM64_INS_SMNEGL, &T::multiply_long_negated, TraceOp::kNeg, true},
     {ARM64_INS_UMNEGL, &T::multiply_long_negated, TraceOp::kNeg, false},
-    {ARM64_INS_SMULH, &T::multiply_high},
-    {ARM64_INS_UMULH, &T::multiply_high},
+    {ARM64_INS_SMULH, &T::multiply_high, TraceOp::kMul, true},
+    {ARM64_INS_UMULH, &T::multiply_high, TraceOp::kMul, false},
     {ARM64_INS_SDIV, &T::divide, TraceOp::kDiv, true},
     {ARM64_INS_UDIV, &T::divide, TraceOp::kDiv, false},
 

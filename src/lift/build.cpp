@@ -7,10 +7,12 @@
 
 #include "lift/cfg.h"
 #include "lift/clean.h"
+#include "lift/divisions.h"
 #include "lift/graph_edit.h"
 #include "lift/simplify.h"
 #include "lift/ssa.h"
 #include "lift/tables.h"
+#include "lift/unrolled.h"
 
 namespace nrd::lift {
 namespace {
@@ -110,9 +112,14 @@ Function build(const LiftRequest& request, const Image& image, FrontEnd& front_e
   const auto decoded = Clock::now();
   Function function =
       clean(translate(code, request, image, front_end, resolver, keep), image, keep);
-  if (keep == Keep::kEffects) resolve_tables(function, image);
+  if (keep == Keep::kEffects && roll_loops(function))
+    function = clean(std::move(function), image, keep);
   merge_blocks(function);
   find_loops(function);
+  if (keep == Keep::kEffects) {
+    recognise_divisions(function);
+    resolve_tables(function, image);
+  }
   check_function(function, image);
   function.code = code_ranges(code);
   stats.decode_us = microseconds(start, decoded);

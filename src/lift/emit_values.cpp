@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/lift/emit_values.cpp: pure values of a trace, each where its operands are known.
+#include <algorithm>
+
 #include "lift/emitter.h"
 #include "lift/simplify.h"
 
@@ -44,6 +46,9 @@ ValueId Emitter::emit_now(NodeId id) {
       const ValueId number = emit(n.args[0]);
       return place_at(id, TraceOp::kRoundTo, TraceType::kF32, number, emit(n.args[1]));
     }
+    case Kind::kUMulHigh:
+    case Kind::kSMulHigh:
+      give_up("the upper half of a product at " + place(n.address) + " is no division by a constant");
     case Kind::kUndef: give_up("a result depends on a value that was never set");
     case Kind::kLoad:
       if (f_[n.args[0]].kind == Kind::kConst)
@@ -113,6 +118,7 @@ ValueId Emitter::pure(NodeId id, const Node& n) {
     const IntPoly poly = scev_.of(id);
     if (poly.single_atom() != id) return sum_of(poly);
   }
+  if (n.op == TraceOp::kLookup) return lookup(id, n, true);
   if (n.op == TraceOp::kSelect && type == TraceType::kBool) return select_bool(id, n);
   if (n.op == TraceOp::kCmp && f_[n.args[0]].type == Type::kBool) return compare_bool(id, n);
   TraceValue value{.op = n.op, .type = type};
@@ -122,6 +128,23 @@ ValueId Emitter::pure(NodeId id, const Node& n) {
   if (type_bits(n.type) < 32 && (n.op == TraceOp::kShr || n.op == TraceOp::kSar))
     value.args[0] = extended(id, n.args[0], n.op == TraceOp::kSar);
   return append(scopes_.of(id), value);
+}
+
+// Elements below 32 bits stand in the table as they are extended.
+ValueId Emitter::lookup(NodeId at, const Node& n, bool sign) {
+  const ConstantTable& of = f_.tables[n.bits];
+  TraceTable table{.type = trace_type(of.type, n.address), .elements = of.elements};
+  if (table.type == TraceType::kI32 && sign)
+    for (uint64_t& bits : table.elements)
+      bits = static_cast<uint32_t>(sign_extended(bits, of.type));
+  const auto known = std::find(trace_.tables.begin(), trace_.tables.end(), table);
+  const auto number = static_cast<uint16_t>(known - trace_.tables.begin());
+  if (known == trace_.tables.end()) trace_.tables.push_back(table);
+  const ValueId index = emit(n.args[0]);
+  return append(scopes_.of(at), {.op = TraceOp::kLookup,
+                                 .type = table.type,
+                                 .index = number,
+                                 .args = {index, kNoValue, kNoValue}});
 }
 
 ValueId Emitter::select_bool(NodeId id, const Node& n) {
@@ -170,8 +193,9 @@ ValueId Emitter::widened(NodeId id, const Node& n) {
 // A narrow integer with its upper bits as the extension to 32 bits makes them.
 ValueId Emitter::extended(NodeId at, NodeId id, bool sign) {
   const Node n = f_[id];
-  const ValueId value = emit(id);
   const int bits = type_bits(n.type);
+  if (bits < 32 && n.kind == Kind::kPure && n.op == TraceOp::kLookup) return lookup(at, n, sign);
+  const ValueId value = emit(id);
   if (bits >= 32) return value;
   const bool is_byte = n.kind == Kind::kLoad && bits == 8;
   if (is_byte && (params_.list[n.index].element == DType::kI8) == sign) return value;

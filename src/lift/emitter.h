@@ -45,6 +45,7 @@ class Emitter {
   ValueId size_param(uint16_t index);
   ValueId leaf(const Node& node);
   ValueId pure(NodeId id, const Node& node);
+  ValueId lookup(NodeId at, const Node& node, bool sign);
   ValueId select_bool(NodeId id, const Node& node);
   ValueId compare_bool(NodeId id, const Node& node);
   ValueId compare(NodeId at, Predicate predicate, ValueId a, ValueId b);

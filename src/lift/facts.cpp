@@ -181,7 +181,7 @@ bool Facts::nonnegative_by_bounds(const LinearSplit& split, int64_t slope, NodeI
   if (n.op == TraceOp::kModFloor) {
     const IntPoly whole = scev_.of(n.args[0]);
     if (with(IntPoly(slope > 0 ? 0 : divisor - 1))) return true;
-    return slope < 0 && scev_.is_nonnegative(whole) && with(whole);
+    return slope < 0 && nonnegative(whole, depth) && with(whole);
   }
   // r - x / d >= 0 is x <= d * r + d - 1, and r + x / d >= 0 is x >= -d * r; for other factors
   // the quotient is bounded by that of real numbers.

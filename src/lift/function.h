@@ -37,6 +37,14 @@ struct Block {
 // the code does not return: what can go wrong, whether it is used or not.
 enum class Keep : uint8_t { kEffects, kTraps };
 
+// What a lookup (kPure, TraceOp::kLookup, the table's number in Node::bits) chooses from; the type
+// is that of the load, of 8 bits on.
+struct ConstantTable {
+  Type type = Type::kNone;
+  std::vector<uint64_t> elements;
+  bool operator==(const ConstantTable&) const = default;
+};
+
 struct NaturalLoop {
   BlockId header = kNoBlock;
   std::vector<BlockId> latches;
@@ -59,6 +67,7 @@ struct Function {
   std::vector<Node> nodes;
   std::vector<Block> blocks;
   std::vector<NaturalLoop> loops;
+  std::vector<ConstantTable> tables;
   NodeId result = kNoNode;      // of a function that returns a value (several returns: a phi)
   std::vector<CodeRange> code;  // ascending; helpers included
 

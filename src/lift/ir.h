@@ -35,6 +35,8 @@ enum class Kind : uint8_t {
   kURem,
   kSDiv,
   kSRem,  // integers, as C divides
+  kUMulHigh,
+  kSMulHigh,  // i64: the upper half of a product of 128 bits
   kTrunc,
   kZext,
   kSext,  // between integer widths

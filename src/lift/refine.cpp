@@ -141,7 +141,7 @@ void Refiner::set_extent(int region, NodeId guard) {
 }
 
 // A loop under a condition is one without, where the condition only says that there is something
-// to do.
+// to do. Under any other condition on integers it runs nothing where that fails.
 void Refiner::check_guard(int region, NodeId guard) {
   if (function_[guard].kind == Kind::kConst) return;
   std::vector<NodeId> parts{guard};
@@ -156,10 +156,38 @@ void Refiner::check_guard(int region, NodeId guard) {
     }
     std::vector<Fact> given;
     collect_facts(function_, scev_, part, false, given);
-    if (given.empty() || !has_no_effect(region, given))
-      give_up("the loop at " + place(in(region).address) +
-              " runs under a condition that is not about its size");
+    if (given.empty()) refuse_guard(region);
+    if (has_no_effect(region, given)) continue;
+    // No size that is divided is negative (scev.h): unrolled loops do the rest of n by n % 4.
+    assume_dividends(scev_.of(out(region).extent), given);
+    if (has_no_effect(region, given)) continue;
+    const NodeId nothing = factory_.constant(Type::kI64, 0);
+    out(region).extent = choose(factory_, guard, out(region).extent, nothing);
+    return;
   }
+}
+
+bool Refiner::is_size(NodeId id) const {
+  const Node& n = function_[id];
+  return n.kind == Kind::kArg || (n.kind == Kind::kSext && function_[n.args[0]].kind == Kind::kArg);
+}
+
+void Refiner::assume_dividends(const IntPoly& poly, std::vector<Fact>& given) {
+  for (const PolyTerm& term : poly.terms())
+    for (const NodeId atom : term.atoms) {
+      if (atom == kNoNode) continue;
+      const Node n = function_[atom];
+      if (n.kind != Kind::kPure || (n.op != TraceOp::kDivFloor && n.op != TraceOp::kModFloor))
+        continue;
+      const IntPoly whole = scev_.of(n.args[0]);
+      const NodeId size = whole.single_atom();
+      if (size != kNoNode && is_size(size)) given.push_back({FactKind::kAtLeastZero, whole});
+    }
+}
+
+void Refiner::refuse_guard(int region) {
+  give_up("the loop at " + place(in(region).address) +
+          " runs under a condition that is not about its size");
 }
 
 bool Refiner::has_no_effect(int region, std::span<const Fact> given) {

@@ -32,6 +32,9 @@ class Refiner {
   void finish_loop(int region);
   void set_extent(int region, NodeId guard);
   void check_guard(int region, NodeId guard);
+  bool is_size(NodeId id) const;
+  void assume_dividends(const IntPoly& poly, std::vector<Fact>& given);
+  [[noreturn]] void refuse_guard(int region);
   bool has_no_effect(int region, std::span<const Fact> given);
   bool writes_back(NodeId store, std::span<const Fact> given);
   NodeId refined_guard(NodeId guard);  // kNoNode: always

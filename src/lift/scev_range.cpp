@@ -48,6 +48,18 @@ Range below_power_of_two(Wide high) {
   return {0, static_cast<Wide>(std::bit_ceil(static_cast<uint64_t>(high) + 1)) - 1};
 }
 
+bool is_lookup(const Node& n) { return n.kind == Kind::kPure && n.op == TraceOp::kLookup; }
+
+Range table_range(const ConstantTable& table) {
+  Range all = whole_range(table.type);
+  std::swap(all.low, all.high);
+  for (const uint64_t bits : table.elements) {
+    const Wide element = sign_extended(bits, table.type);
+    all = hull(all, {element, element});
+  }
+  return all;
+}
+
 bool takes_float(const Function& f, const Node& n) {
   return n.args[0] != kNoNode && is_float(f[n.args[0]].type);
 }
@@ -89,7 +101,7 @@ bool Scev::is_data(NodeId node) {
     if (next == kNoNode || data_[next] == kNo || data_[next] == kMet) return;
     const Node& n = function_[next];
     found |= data_[next] == kYes || n.kind == Kind::kUndef || takes_float(function_, n) ||
-             reads_memory(function_, n) || mixes_bits(function_, n);
+             is_lookup(n) || reads_memory(function_, n) || mixes_bits(function_, n);
     if (data_[next] != kYes) data_[next] = kMet;
     met.push_back(next);
   };
@@ -153,6 +165,7 @@ Range Scev::range_of_node(NodeId id, int depth) {
 }
 
 Range Scev::range_of_pure(const Node& n, int depth) {
+  if (is_lookup(n)) return table_range(function_.tables[n.bits]);
   const Range all = whole_range(n.type);
   const auto arg = [&](size_t i) { return range_of_node(n.args[i], depth + 1); };
   const auto within = [&](const Range& range) { return range.fits(n.type) ? range : all; };

@@ -6,8 +6,8 @@
 
 namespace nrd::lift {
 
-// Loads from read-only memory whose index can only be one of a few numbers become choices between
-// what lies there. Compilers write `c ? a : b` of two constants that way, too.
+// Loads from read-only memory whose index can only be one of so many numbers become lookups in
+// Function::tables. Compilers write `c ? a : b` of two constants that way, too. Needs dominators.
 void resolve_tables(Function& function, const Image& image);
 
 }  // namespace nrd::lift

@@ -42,6 +42,8 @@ std::string_view kind_word(Kind kind) {
     case Kind::kURem: return "urem";
     case Kind::kSDiv: return "sdiv";
     case Kind::kSRem: return "srem";
+    case Kind::kUMulHigh: return "umulh";
+    case Kind::kSMulHigh: return "smulh";
     case Kind::kTrunc: return "trunc";
     case Kind::kZext: return "zext";
     case Kind::kSext: return "sext";

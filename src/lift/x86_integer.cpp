@@ -149,8 +149,24 @@ void X86Translator::multiply() {
 
 void X86Translator::multiply_unsigned() { widening_multiply(false); }
 
-// edx:eax = eax * operand. Wider ones need 128 bits, narrower ones nobody emits.
+// rdx:rax = rax * operand. Those of 16 bits nobody emits.
 void X86Translator::widening_multiply(bool sign) {
+  if (operand_type(0) == Type::kI64) {
+    const NodeId x = b_.read_gpr(kRax, Type::kI64), y = read(0);
+    const NodeId upper = b_.special(sign ? Kind::kSMulHigh : Kind::kUMulHigh, Type::kI64, x, y);
+    const NodeId lower = b_.pure(TraceOp::kMul, Type::kI64, x, y);
+    b_.clobber_flags();
+    b_.write_gpr(kRax, lower);
+    b_.write_gpr(kRdx, upper);
+    return;
+  }
+  if (operand_type(0) == Type::kI8) {  // ax = al * operand
+    const NodeId x = b_.convert(b_.read_gpr(kRax, Type::kI8), Type::kI16, sign);
+    const NodeId y = b_.convert(read(0), Type::kI16, sign);
+    const NodeId product = b_.pure(TraceOp::kMul, Type::kI16, x, y);
+    b_.clobber_flags();
+    return b_.write_gpr(kRax, product);
+  }
   if (operand_type(0) != Type::kI32) refuse("a multiplication that keeps both halves");
   const NodeId a = b_.convert(b_.read_gpr(kRax, Type::kI32), Type::kI64, sign);
   const NodeId b = b_.convert(read(0), Type::kI64, sign);

@@ -93,14 +93,7 @@ class Walker {
     const Value& v = trace_[id];
     Slot& slot = slots_[id];
     if (v.op == TraceOp::kConst) {
-      switch (v.type) {
-        case TraceType::kF32:
-          slot.value = std::bit_cast<float>(static_cast<uint32_t>(v.bits));
-          break;
-        case TraceType::kF64: slot.value = std::bit_cast<double>(v.bits); break;
-        case TraceType::kI32: slot.integer = static_cast<int32_t>(v.bits); break;
-        default: slot.integer = static_cast<int64_t>(v.bits); break;
-      }
+      slot = bounded::constant(v.type, v.bits);
     }
     if (v.op != TraceOp::kParam) return;
     const size_t rank = rank_[v.index];

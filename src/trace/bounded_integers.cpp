@@ -143,6 +143,32 @@ Slot to_float(TraceType to, TraceType from, const Slot& a) {
 
 }  // namespace
 
+Slot constant(TraceType type, uint64_t bits) {
+  switch (type) {
+    case TraceType::kF32: return {.value = std::bit_cast<float>(static_cast<uint32_t>(bits))};
+    case TraceType::kF64: return {.value = std::bit_cast<double>(bits)};
+    case TraceType::kI32: return integer_slot(static_cast<int32_t>(bits), 0);
+    default: return integer_slot(static_cast<int64_t>(bits), 0);
+  }
+}
+
+Slot lookup(const TraceTable& table, const Slot& index) {
+  Slot here = constant(table.type, table.at(index.integer));
+  if (index.bound == 0) return here;
+  const auto reach = static_cast<int64_t>(std::min(index.bound, 0x1p32));
+  const auto last = static_cast<int64_t>(table.elements.size()) - 1;
+  const int64_t begin = std::clamp<int64_t>(index.integer - reach, 0, last);
+  const int64_t end = std::clamp<int64_t>(index.integer + reach, 0, last);
+  for (int64_t i = begin; i <= end; i++) {
+    const Slot there = constant(table.type, table.at(i));
+    const double apart = is_float(table.type)
+                             ? distance(here.value, there.value)
+                             : std::fabs(static_cast<double>(here.integer - there.integer));
+    here.bound = std::max(here.bound, apart);
+  }
+  return here;
+}
+
 Slot apply_integer(const OpTrace&, const Value& v, const Slot& a, const Slot& b) {
   if (v.type == TraceType::kBool) return apply_bool(v.op, a, b);
   const bool narrow = v.type == TraceType::kI32;

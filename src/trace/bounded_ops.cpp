@@ -169,6 +169,7 @@ Slot choose(TraceType type, const Slot& condition, const Slot& yes, const Slot& 
 
 Slot apply(const OpTrace& trace, const Value& v, const Slot& a, const Slot& b, const Slot& c) {
   if (v.op == TraceOp::kSelect) return choose(v.type, a, b, c);
+  if (v.op == TraceOp::kLookup) return lookup(trace.tables[v.index], a);
   if (v.op == TraceOp::kCmp) return compare(trace, v, a, b);
   if (v.op == TraceOp::kCopySign) return copy_sign(trace, v, a, b);
   if (op_info(v.op).rule == ArgRule::kOwn && v.op != TraceOp::kRoundTo) {

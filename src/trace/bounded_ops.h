@@ -24,6 +24,11 @@ struct Slot {
 // Any operation but leaves, memory and loops. Arguments that the op does not have are ignored.
 Slot apply(const OpTrace& trace, const Value& v, const Slot& a, const Slot& b, const Slot& c);
 
+Slot constant(TraceType type, uint64_t bits);
+
+// An element of a table, with a bound that covers those that an uncertain index may mean.
+Slot lookup(const TraceTable& table, const Slot& index);
+
 // The chosen one of two, with a bound that covers the other where the choice is undecided.
 Slot choose(TraceType type, const Slot& condition, const Slot& yes, const Slot& no);
 

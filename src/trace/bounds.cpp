@@ -47,6 +47,7 @@ Range shifted(TraceOp op, TraceType type, Range a, Range b) {
 }
 
 Range masked(TraceType type, Range a, Range b) {
+  if (a.is_number() && b.is_number()) return {a.low & b.low, a.low & b.low};
   if (a.low < 0 && b.low < 0) return full(type);
   if (a.low < 0) return {0, b.high};
   return {0, b.low < 0 ? a.high : std::min(a.high, b.high)};
@@ -54,6 +55,10 @@ Range masked(TraceType type, Range a, Range b) {
 
 Range remainder(TraceType type, Range a, Range b) {
   if (b.low < 1) return full(type);
+  if (a.is_number() && b.is_number()) {
+    const int64_t rest = (a.low % b.low + b.low) % b.low;
+    return {rest, rest};
+  }
   if (a.low >= 0 && a.high < b.low) return a;
   return {0, a.low >= 0 ? std::min(a.high, b.high - 1) : b.high - 1};
 }
@@ -64,6 +69,18 @@ Range truncated(FloatRange f, TraceType type) {
   // What does not fit becomes the smallest integer.
   if (f.nan || !(f.low > -limit && f.high < limit)) return all;
   return {static_cast<int64_t>(f.low), static_cast<int64_t>(f.high)};
+}
+
+// Of the elements of i32 that the index can choose.
+Range table_range(const TraceTable& table, Range index) {
+  const auto last = static_cast<int64_t>(table.elements.size()) - 1;
+  Range all{kUnboundedHigh, kUnboundedLow};
+  for (int64_t i = std::clamp<int64_t>(index.low, 0, last);
+       i <= std::clamp<int64_t>(index.high, 0, last); i++) {
+    const auto element = static_cast<int64_t>(static_cast<int32_t>(table.at(i)));
+    all = unite(all, {element, element});
+  }
+  return all;
 }
 
 bool is_real(const Value& v) { return v.type == TraceType::kF32 || v.type == TraceType::kF64; }
@@ -186,12 +203,17 @@ Range Bounds::make_range(const Value& v) {
     case TraceOp::kOr:
     case TraceOp::kXor: {
       const Range a = arg(0), b = arg(1);
+      if (a.is_number() && b.is_number()) {
+        const int64_t bits = v.op == TraceOp::kOr ? a.low | b.low : a.low ^ b.low;
+        return {bits, bits};
+      }
       if (a.low < 0 || b.low < 0) return full(v.type);
       return {0, all_ones_up_to(std::max(a.high, b.high))};
     }
     case TraceOp::kToI32:
     case TraceOp::kToI64:
       return is_real(trace_[v.args[0]]) ? truncated(float_range(v.args[0]), v.type) : arg(0);
+    case TraceOp::kLookup: return table_range(trace_.tables[v.index], arg(0));
     case TraceOp::kUToI64:
       return arg(0).low >= 0 ? arg(0) : Range{0, std::numeric_limits<uint32_t>::max()};
     default: return full(v.type);

@@ -140,16 +140,27 @@ std::optional<Range> Bounds::payloads(ValueId id, ValueId base, int depth) {
   return all;
 }
 
+namespace {
+
+FloatRange of_constant(TraceType type, uint64_t bits) {
+  const double c = type == TraceType::kF32 ? std::bit_cast<float>(static_cast<uint32_t>(bits))
+                                           : std::bit_cast<double>(bits);
+  return std::isnan(c) ? FloatRange{} : FloatRange{c, c, false};
+}
+
+FloatRange table_range(const TraceTable& table) {
+  FloatRange all = of_constant(table.type, table.elements[0]);
+  for (const uint64_t bits : table.elements) all = unite(all, of_constant(table.type, bits));
+  return all;
+}
+
+}  // namespace
+
 FloatRange Bounds::float_range(ValueId id) {
   const Value& v = trace_[id];
   auto arg = [&](int i) { return float_range(v.args[static_cast<size_t>(i)]); };
   switch (v.op) {
-    case TraceOp::kConst: {
-      const double c = v.type == TraceType::kF32
-                           ? std::bit_cast<float>(static_cast<uint32_t>(v.bits))
-                           : std::bit_cast<double>(v.bits);
-      return std::isnan(c) ? FloatRange{} : FloatRange{c, c, false};
-    }
+    case TraceOp::kConst: return of_constant(v.type, v.bits);
     case TraceOp::kLoad: {
       const size_t pointer = rank_[v.index];
       const bool known =
@@ -187,6 +198,7 @@ FloatRange Bounds::float_range(ValueId id) {
     case TraceOp::kMinNum:
       return negated(largest(TraceOp::kMaxNum, negated(arg(0)), negated(arg(1))));
     case TraceOp::kSelect: return float_select(v);
+    case TraceOp::kLookup: return table_range(trace_.tables[v.index]);
     case TraceOp::kToF32:
     case TraceOp::kToF64: {
       const TraceType from = trace_[v.args[0]].type;

@@ -68,6 +68,7 @@ class Canonical {
   }
 
   OpTrace run() {
+    order_tables();
     for (ValueId id = 0; id < trace_.values.size(); id++) order_operands(id);
     to_.assign(values_.size(), kNoValue);
     seen_.assign(values_.size(), 0);
@@ -79,6 +80,19 @@ class Canonical {
   }
 
  private:
+  // By their contents, so that what is ordered by a table's number does not hang on the lifter.
+  void order_tables() {
+    tables_ = trace_.tables;
+    std::sort(tables_.begin(), tables_.end());
+    tables_.erase(std::unique(tables_.begin(), tables_.end()), tables_.end());
+    for (Value& v : values_) {
+      if (v.op != TraceOp::kLookup) continue;
+      const auto at = std::lower_bound(tables_.begin(), tables_.end(), trace_.tables[v.index]);
+      v.index = static_cast<uint16_t>(at - tables_.begin());
+    }
+    table_to_.assign(tables_.size(), kNoTable);
+  }
+
   // ---- operands ----
 
   void order_operands(ValueId id) {
@@ -225,8 +239,20 @@ class Canonical {
     if (to_[id] != kNoValue) return to_[id];
     Value v = values_[id];
     write_args(v);
+    if (v.op == TraceOp::kLookup) v.index = table(v.index);
     return to_[id] = v.op == TraceOp::kLoad ? out_.append(v) : out_.pure(v);
   }
+  // Tables are numbered as they are first used.
+  uint16_t table(uint16_t number) {
+    uint16_t& to = table_to_[number];
+    std::vector<TraceTable>& made = out_.trace().tables;
+    if (to == kNoTable) {
+      to = static_cast<uint16_t>(made.size());
+      made.push_back(tables_[number]);
+    }
+    return to;
+  }
+
   void write_args(Value& v) {
     for (ValueId& arg : v.args) arg = write(arg);
   }
@@ -274,8 +300,12 @@ class Canonical {
     if (scopes_.is_inside(here, scopes_.loop_of_value[id])) write(id);
   }
 
+  static constexpr uint16_t kNoTable = 0xffff;
+
   const OpTrace& trace_;
   std::vector<Value> values_;
+  std::vector<TraceTable> tables_;
+  std::vector<uint16_t> table_to_;  // in the new trace
   Scopes scopes_;
   std::vector<uint64_t> hashes_;
   std::vector<ValueId> same_as_;  // a select that is always one of its arms: that arm

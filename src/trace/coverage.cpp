@@ -166,6 +166,9 @@ class Walk {
         break;
       case TraceOp::kToI32:
       case TraceOp::kToI64: result = a; break;
+      case TraceOp::kLookup:
+        if (a) result = static_cast<int64_t>(trace_.tables[v.index].at(*a));
+        break;
       case TraceOp::kUToI64:
         if (a) result = static_cast<int64_t>(static_cast<uint32_t>(*a));
         break;

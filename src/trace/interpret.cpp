@@ -66,6 +66,7 @@ Op decode_value(const OpTrace& trace, ValueId id, const TraceArgs& args, const i
   auto slot = [&](size_t i) { return v.args[i] == kNoValue ? always : v.args[i]; };
   Op op{.run = scalar::run_of(trace, v), .to = id, .a = slot(0), .b = slot(1), .c = slot(2)};
   op.predicate = v.predicate;
+  if (v.op == TraceOp::kLookup) op.table = &trace.tables[v.index];
   if (v.op == TraceOp::kLoad || v.op == TraceOp::kStore) {
     op.memory = static_cast<char*>(args.pointers[rank[v.index]]);
     op.dtype = trace.params[v.index].dtype;

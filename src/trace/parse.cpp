@@ -68,10 +68,11 @@ class Reader {
   bool read_line() {
     if (!named_) return want("trace") && read_header() && want_end();
     if (at_.take("param")) return read_param() && want_end();
+    if (at_.take("table")) return read_table();
     if (at_.take("for")) return read_loop() && want_end();
     if (at_.take("}")) return end_loop() && want_end();
     if (at_.take("store")) return read_store() && want_end();
-    if (!at_.peek('%')) return fail("%N = ..., store, for, } or param");
+    if (!at_.peek('%')) return fail("%N = ..., store, for, }, param or table");
     size_t number = 0;
     Value value;
     if (!new_number(number) || !want("=") || !read_value(value) || !want_end()) return false;
@@ -120,6 +121,24 @@ class Reader {
     p.read = at_.take("in");
     p.written = !p.read && at_.take("out");
     return p.read || p.written || at_.take("unused");
+  }
+
+  bool read_table() {
+    auto& tables = builder_.trace().tables;
+    if (at_.word() != fmt::format("t{}", tables.size()))
+      return fail(fmt::format("the next table, t{}", tables.size()));
+    if (!want(":")) return false;
+    const auto type = trace_type_of(at_.word());
+    if (!type || !has_type(op_info(TraceOp::kLookup).types, *type)) return fail("f32, f64 or i32");
+    TraceTable table{.type = *type, .elements = {}};
+    while (!at_.done()) {
+      const auto bits = literal_bits(*type, at_.until_space());
+      if (!bits) return fail(fmt::format("literals of type {}", trace_type_word(*type)));
+      table.elements.push_back(*bits);
+    }
+    if (table.elements.empty()) return fail("an element");
+    tables.push_back(std::move(table));
+    return true;
   }
 
   bool read_loop() {
@@ -198,6 +217,7 @@ class Reader {
     if (v.op == TraceOp::kConst) return read_literal(v);
     if (v.op == TraceOp::kParam) return read_name(v) || fail("a parameter");
     if (v.op == TraceOp::kLoad) return read_load(v);
+    if (v.op == TraceOp::kLookup && !find_table(at_.word(), v.index)) return fail("a table");
     for (int i = 0; i < trace_op_arity(v.op); i++) {
       if ((v.args[static_cast<size_t>(i)] = read_atom()) == kNoValue) return false;
     }
@@ -236,6 +256,12 @@ class Reader {
       index = static_cast<uint16_t>(i);
       return true;
     }
+    return false;
+  }
+
+  bool find_table(std::string_view name, uint16_t& index) const {
+    for (index = 0; index < builder_.trace().tables.size(); index++)
+      if (name == fmt::format("t{}", index)) return true;
     return false;
   }
 

@@ -64,6 +64,11 @@ const Op* copy(Machine& m, const Op* op) {
   return op + 1;
 }
 
+const Op* lookup(Machine& m, const Op* op) {
+  m.slots[op->to] = op->table->at(get<int32_t>(m.slots[op->a]));
+  return op + 1;
+}
+
 const Op* round_to(Machine& m, const Op* op) {
   m.slots[op->to] = put(m.round_to(get<float>(m.slots[op->a]), get<int32_t>(m.slots[op->b])));
   return op + 1;
@@ -280,6 +285,7 @@ Run run_of(const OpTrace& trace, const Value& v) {
     case TraceOp::kRoundTo: return round_to;
     case TraceOp::kCmp: return compare_run(trace[v.args[0]].type);
     case TraceOp::kSelect: return select;
+    case TraceOp::kLookup: return lookup;
     case TraceOp::kBitcast: return bitcast_run(trace[v.args[0]].type);
     case TraceOp::kToF32:
     case TraceOp::kToF64:

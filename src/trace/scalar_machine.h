@@ -48,6 +48,7 @@ struct Op {
   const TraceLoop* loop = nullptr;       // of a loop's ends
   const Op* other = nullptr;             // of a loop's ends, as Step::other
   char* memory = nullptr;                // of a load or store, whose guard always has a slot
+  const TraceTable* table = nullptr;     // of a lookup
   uint64_t elements = std::numeric_limits<int64_t>::max();  // of that memory
   int64_t length = 0;  // of the end of a loop: the steps of one round
   DType dtype = DType::kF32;

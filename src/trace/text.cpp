@@ -66,6 +66,12 @@ std::string param_line(const TraceParam& p) {
   return fmt::format("param {} : {} {}\n", p.name, kUses[p.read + 2 * p.written], word(p.dtype));
 }
 
+std::string table_line(const TraceTable& table, size_t number) {
+  std::string line = fmt::format("table t{} : {}", number, trace_type_word(table.type));
+  for (const uint64_t bits : table.elements) line += " " + literal({.type = table.type, .bits = bits});
+  return line + "\n";
+}
+
 class Writer {
  public:
   explicit Writer(const OpTrace& trace)
@@ -78,6 +84,7 @@ class Writer {
   std::string write() {
     out_ = fmt::format("trace {} : {}\n", trace_.name, op_class_word(trace_.op_class));
     for (const TraceParam& p : trace_.params) out_ += param_line(p);
+    for (size_t i = 0; i < trace_.tables.size(); i++) out_ += table_line(trace_.tables[i], i);
     body(trace_.body, "");
     return std::move(out_);
   }
@@ -154,6 +161,7 @@ class Writer {
     }
     if (v.op == TraceOp::kConst) return text + " " + literal(v);
     if (v.op == TraceOp::kParam) return text + " " + trace_.params[v.index].name;
+    if (v.op == TraceOp::kLookup) text += fmt::format(" t{}", v.index);
     if (v.op == TraceOp::kLoad) {
       text += " " + element(v);
       if (v.args[1] == kNoValue) return text;

@@ -77,6 +77,7 @@ constexpr std::array kOps = {
     TraceOpInfo{TraceOp::kNot, "not", 1, kMaskBool, kSame},
     TraceOpInfo{TraceOp::kCmp, "cmp", 2, kMaskBool, kOwn},
     TraceOpInfo{TraceOp::kSelect, "select", 3, kMaskAny, kOwn},
+    TraceOpInfo{TraceOp::kLookup, "lookup", 1, kMaskFloat | kMaskI32, kOwn},
     TraceOpInfo{TraceOp::kToF32, "to_f32", 1, kMaskF32, kOwn},
     TraceOpInfo{TraceOp::kToF64, "to_f64", 1, kMaskF64, kOwn},
     TraceOpInfo{TraceOp::kToI32, "to_i32", 1, kMaskI32, kOwn},

@@ -20,7 +20,9 @@
 //   store out[0] %7
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -111,6 +113,7 @@ enum class TraceOp : uint8_t {
 
   kCmp,     // bool: `predicate` of args[0], args[1]
   kSelect,  // args[0] ? args[1] : args[2]
+  kLookup,  // of table `index`: element args[0] (i32), the first or last where that is outside
 
   // Conversions; the type is the target's.
   kToF32,    // from f64, i32, i64: rounded to nearest even
@@ -188,6 +191,18 @@ struct TraceLoop {
                               // which stand in the loop they belong to
 };
 
+// Constants that are chosen by number. `elements` as Value::bits has constants.
+struct TraceTable {
+  TraceType type = TraceType::kF32;  // f32, f64 or i32
+  std::vector<uint64_t> elements;    // at least one
+
+  uint64_t at(int64_t index) const {
+    return elements[static_cast<size_t>(
+        std::clamp<int64_t>(index, 0, static_cast<int64_t>(elements.size()) - 1))];
+  }
+  auto operator<=>(const TraceTable&) const = default;
+};
+
 // What a function is, for users and for the fuser (SPEC 4). By structure, not by name.
 enum class OpClass : uint8_t {
   kElementwise,  // one loop (nest), no carried value, every access at the loops' own indices
@@ -205,6 +220,7 @@ struct OpTrace {
   std::string name;
   OpClass op_class = OpClass::kOpaque;
   std::vector<TraceParam> params;
+  std::vector<TraceTable> tables;
   std::vector<Value> values;
   std::vector<TraceLoop> loops;
   std::vector<ValueId> body;

@@ -49,6 +49,7 @@ class Verifier {
 
   Expected<void> run() {
     NRD_TRY(check_params());
+    NRD_TRY(check_tables());
     NRD_TRY(check_body(trace_.body));
     for (size_t i = 0; i < loop_seen_.size(); i++) {
       if (!loop_seen_[i]) return bad(fmt::format("loop {}", i), "stands in no body");
@@ -89,6 +90,16 @@ class Verifier {
       const bool is_real = p.dtype == DType::kF32 || p.dtype == DType::kF64;
       if (p.kind == TraceParamKind::kNumber && !is_real)
         return bad(where, "is a number of a type other than f32 and f64");
+    }
+    return {};
+  }
+
+  Expected<void> check_tables() const {
+    for (size_t i = 0; i < trace_.tables.size(); i++) {
+      const TraceTable& table = trace_.tables[i];
+      if (table.elements.empty()) return bad(fmt::format("table t{}", i), "has no elements");
+      if (!has_type(op_info(TraceOp::kLookup).types, table.type))
+        return bad(fmt::format("table t{}", i), "has a type that no lookup can have");
     }
     return {};
   }
@@ -161,6 +172,11 @@ class Verifier {
         NRD_TRY(want(id, v.args[0], Type::kF32, "value"));
         return want(id, v.args[1], Type::kI32, "dtype");
       case TraceOp::kCmp: return check_compare(id);
+      case TraceOp::kLookup:
+        if (v.index >= trace_.tables.size()) return bad_value(id, "names no table");
+        if (trace_.tables[v.index].type != v.type)
+          return bad_value(id, fmt::format("is not what table t{} holds", v.index));
+        return want(id, v.args[0], Type::kI32, "index");
       case TraceOp::kSelect:
         NRD_TRY(want(id, v.args[0], Type::kBool, "condition"));
         NRD_TRY(want(id, v.args[1], v.type, "first arm"));

@@ -362,6 +362,10 @@ void Interpreter::scalar(const Inst& inst) {
       result = static_cast<int64_t>(static_cast<uint64_t>(a) / static_cast<uint64_t>(second(inst)));
       break;
     case Op::kGAddress: result = static_cast<int64_t>(address(inst.mem)); break;
+    case Op::kGData:
+      result = static_cast<int64_t>(
+          reinterpret_cast<uintptr_t>(program_.data[static_cast<size_t>(inst.imm)].data()));
+      break;
     case Op::kGLane: result = i32(vectors_[inst.a][0]); break;
     default: return;
   }

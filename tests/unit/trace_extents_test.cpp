@@ -258,5 +258,23 @@ TEST(Coverage, TellsOutputsThatNeedTheirContents) {
   EXPECT_EQ(contents(pairs, {7}, {7, 7}), (List{false, true})) << "the last of an odd number";
 }
 
+TEST(Extents, TablesBoundAnIndex) {
+  const OpTrace trace = parsed(R"(trace t : gather
+param x : in f32
+param out : out f32
+param n : size
+table t0 : i32 5 2 9 3
+for i0 < n {
+  %1 = to_i32 (i0 % 4)
+  %2 = lookup i32 t0 %1
+  %3 = to_i64 %2
+  %4 = load f32 x[4 * i0 + %3]
+  store out[i0] %4
+}
+)");
+  const int64_t sizes[] = {3};
+  EXPECT_EXTENT(extents(trace, sizes, {})[0], 0, 18);
+}
+
 }  // namespace
 }  // namespace nrd

@@ -374,5 +374,43 @@ TEST(Bounded, RandomTraces) {
   EXPECT_GT(known, 400 * 64 / 2);  // bounds that say something
 }
 
+TEST(TraceInterpret, ATableOutsideIsItsFirstOrLastElement) {
+  const OpTrace trace = parsed(R"(trace t : opaque
+param q : in i32
+param out : out f32
+param n : size
+table t0 : f32 0x1p+0 0x1p+1 0x1p+2
+for i0 < n {
+  %1 = load i32 q[i0]
+  %2 = lookup f32 t0 %1
+  store out[i0] %2
+}
+)");
+  int32_t q[] = {0, 1, 2, 3, -1, INT32_MAX, INT32_MIN};
+  Floats out(std::size(q));
+  void* pointers[] = {q, out.data()};
+  const int64_t n = std::size(q);
+  interpret(trace, {pointers, &n, nullptr, nullptr, nullptr, 0});
+  EXPECT_EQ(out, (Floats{1, 2, 4, 4, 1, 4, 1}));
+}
+
+// An index that is off by one may mean either neighbour.
+TEST(TraceBounded, AnUncertainIndexCoversItsNeighbours) {
+  const OpTrace trace = parsed(R"(trace t : opaque
+param x : in f32
+param out : out f32
+table t0 : f32 0x1p+0 0x1p+1 0x1p+4
+%1 = load f32 x[0]
+%2 = to_i32 %1
+%3 = lookup f32 t0 %2
+store out[0] %3
+)");
+  Bounded x{0.9999, 0.001}, out{};
+  void* pointers[] = {&x, &out};
+  interpret_bounded(trace, {pointers, nullptr, nullptr, nullptr});
+  EXPECT_EQ(out.value, 1);
+  EXPECT_EQ(out.bound, 1);
+}
+
 }  // namespace
 }  // namespace nrd

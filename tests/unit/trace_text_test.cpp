@@ -129,6 +129,11 @@ TEST(TraceText, ErrorsNameTheLineAndWhatWasExpected) {
       {head + "%1 = load f32 x[" + std::string(100000, '('), "line 5", "fewer parentheses"},
       {head + "%1 = cmp wrong %2 %2", "line 5", "predicate"},
       {head + "%1 = sqrt i32 %2", "line 5", "type of this operation"},
+      {head + "table t1 : f32 0x0p+0", "line 5", "t0"},
+      {head + "table t0 : i64 1", "line 5", "f32, f64 or i32"},
+      {head + "table t0 : f32", "line 5", "an element"},
+      {head + "table t0 : i32 1 one", "line 5", "literals of type i32"},
+      {head + "%1 = const i32 0\n%2 = lookup f32 t0 %1", "line 6", "a table"},
   };
   for (const Case& c : cases) {
     const Expected<OpTrace> trace = parse_trace(c.text);

@@ -47,6 +47,24 @@ for i0 < n {
 }
 )";
 
+inline constexpr const char* kDecode = R"(trace decode : elementwise
+param q : in u8
+param out : out f32
+param n : size
+table t0 : f32 0x0p+0 -0x0p+0 0x1.8p+1 nan:0x7fc00001
+table t1 : i32 -7 0 2147483647
+%1 = const i32 3
+for i0 < n {
+  %2 = load i32 q[i0]
+  %3 = and i32 %1 %2
+  %4 = lookup f32 t0 %3
+  %5 = lookup i32 t1 %2
+  %6 = to_f32 %5
+  %7 = add f32 %4 %6
+  store out[i0] %7
+}
+)";
+
 inline constexpr const char* kSoftmax = R"(trace softmax : norm
 param x : in f32
 param out : inout f32
@@ -401,6 +419,7 @@ for i0 < n carry %2 = %1 {
 inline constexpr const char* kAll[] = {
     kVecDot, kVecMax,    kSilu,      kSoftmax,        kRmsNorm,          kRopeHalf,
     kGemm,   kGemmI8,    kGemv,      kArgmax,         kQuantizeI8,       kQuantizeBlock,
-    kPackB,  kEmbedding, kPrefixSum, kTensorQuantize, kDequantizeBlocks, kRopeInterleaved};
+    kPackB,  kEmbedding, kPrefixSum, kTensorQuantize, kDequantizeBlocks, kRopeInterleaved,
+    kDecode};
 
 }  // namespace nrd::trace_texts

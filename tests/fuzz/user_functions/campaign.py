@@ -30,6 +30,8 @@ FAULTS = ["wrong", "outside", "crash", "hang", "lost"]
 BUILDS = ["gcc -O1", "gcc -O2 -fno-tree-vectorize", "clang-14 -O1 -fno-vectorize -fno-slp-vectorize",
           "clang-16 -O2 -fno-vectorize -fno-slp-vectorize", "clang-19 -O1 -fno-vectorize -fno-slp-vectorize",
           "gcc -O0"]
+# With what vector code may make of sums of products; gcc contracts over statements.
+CONTRACTING = "gcc -O2 -fno-tree-vectorize"
 DEFINITION = re.compile(r"^((?:void|float|double|int))\s+(\w+)(\([^)]*\))\s*\{", re.MULTILINE)
 
 
@@ -42,12 +44,18 @@ def written():
     return found
 
 
-def compile_library(build, sources, library):
+def contracts():
+    return "fma" in pathlib.Path("/proc/cpuinfo").read_text().split()
+
+
+def compile_library(build, sources, library, contract="off"):
     words = build.split()
     if sources[0].suffix == ".cpp":
         words[0] = words[0].replace("gcc", "g++").replace("clang", "clang++")
         words.append("-std=c++17")
-    command = [*words, "-w", "-ffp-contract=off", "-fPIC", "-shared", *map(str, sources), "-o",
+    if contract == "fast":
+        words.append("-mfma")
+    command = [*words, "-w", f"-ffp-contract={contract}", "-fPIC", "-shared", *map(str, sources), "-o",
                str(library), "-lm"]
     subprocess.run(command, check=True)
 
@@ -71,9 +79,14 @@ class Batch:
             stem.with_suffix(".cpp").write_text(self.source)
             sources = [stem.with_suffix(".cpp")]
         compile_library(self.build, sources, stem.with_suffix(".so"))
+        contracted = []
+        if contracts():
+            contracted = ["--contracted", stem.with_suffix(".fma.so")]
+            compile_library(CONTRACTING, sources, contracted[1], "fast")
         stem.with_suffix(".txt").write_text("".join(f"{n} | {t}\n" for n, t in self.listing))
         command = [args.judge, stem.with_suffix(".so"), stem.with_suffix(".txt"), "--seed",
-                   str(args.seed), "--cases", str(args.cases), "--timeout", str(args.timeout)]
+                   str(args.seed), "--cases", str(args.cases), "--timeout", str(args.timeout),
+                   *contracted]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
                               env=dict(os.environ, NEREID_THREADS="2"))
         rows = [json.loads(line) for line in done.stdout.splitlines()]

@@ -39,7 +39,8 @@ uint16_t half_bits(Half format, double value) {
   const int fraction_bits = format.precision - 1;
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const int all = (1 << (15 - fraction_bits)) - 1;  // the exponent of infinity
-  if (std::isnan(value)) return static_cast<uint16_t>(0x7fff);
+  if (std::isnan(value))  // as half_value makes it: functions that look at its bits see the same
+    return static_cast<uint16_t>(all << fraction_bits | 1 << (fraction_bits - 1));
   const double size = std::fabs(round_half(format, value));
   if (std::isinf(size)) return static_cast<uint16_t>(sign | all << fraction_bits);
   if (size == 0) return sign;

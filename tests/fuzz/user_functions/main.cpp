@@ -3,9 +3,11 @@
 // else.
 //
 //   judge_functions LIBRARY LISTING [--seed 1] [--cases 24] [--only NAME] [--case K] [--timeout 60]
+//                  [--contracted LIBRARY]
 //
 // A line of the listing is `name | type in C`. Each function is registered without a signature and,
 // where that is refused, with such as its author might give. For each a line of JSON is printed.
+// The second library has the same functions, compiled with products contracted into sums.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -27,7 +29,7 @@ namespace judge {
 namespace {
 
 struct Options {
-  std::string library, listing, only;
+  std::string library, listing, only, contracted;
   uint64_t seed = 1;
   int cases = 24, single = -1, timeout = 60;
 };
@@ -217,13 +219,20 @@ void print(const CFunction& f, const Outcome& o, double seconds) {
   std::fflush(stdout);
 }
 
-void judge_function(const CFunction& f, void* library, const void* address, Shared& shared,
-                    const Options& options) {
+void judge_function(const CFunction& f, void* library, const void* address, void* contracted,
+                    Shared& shared, const Options& options) {
   std::vector<std::string> signatures{""};
   for (size_t i = 0; i < signatures.size(); i++) {
     const auto start = std::chrono::steady_clock::now();
-    const Attempt attempt{&f,           library,       address,       signatures[i],
-                          options.seed, options.cases, options.single};
+    const Attempt attempt{&f,
+                          library,
+                          address,
+                          contracted,
+                          contracted ? dlsym(contracted, f.name.c_str()) : nullptr,
+                          signatures[i],
+                          options.seed,
+                          options.cases,
+                          options.single};
     const Outcome outcome = attempt_once(attempt, shared, options);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     print(f, outcome, took.count());
@@ -235,6 +244,11 @@ void judge_function(const CFunction& f, void* library, const void* address, Shar
 int run(const Options& options) {
   void* library = dlopen(options.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return std::fprintf(stderr, "%s\n", dlerror()), 2;
+  void* contracted = nullptr;
+  if (!options.contracted.empty())
+    contracted = dlopen(options.contracted.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!options.contracted.empty() && !contracted)
+    return std::fprintf(stderr, "%s\n", dlerror()), 2;
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return std::fprintf(stderr, "no memory\n"), 2;
@@ -246,7 +260,7 @@ int run(const Options& options) {
     if (!options.only.empty() && options.only != f.name) continue;
     const void* address = dlsym(library, f.name.c_str());
     if (!address) return std::fprintf(stderr, "%s\n", dlerror()), 2;
-    judge_function(f, library, address, shared, options);
+    judge_function(f, library, address, contracted, shared, options);
   }
   return 0;
 }
@@ -267,6 +281,8 @@ int main(int argc, char** argv) {
       options.single = std::stoi(value);
     else if (word == "--only")
       options.only = value;
+    else if (word == "--contracted")
+      options.contracted = value;
     else if (word == "--timeout")
       options.timeout = std::stoi(value);
     else

@@ -4,8 +4,9 @@
 // The function runs on contiguous copies of exactly the sizes that the call had, between guard
 // pages: once ending at one, once beginning at one. What vector code may differ by is measured, not
 // assumed: the function runs with every direction of rounding, on inputs that differ in their last
-// bit, and with results of expf and the like that do. A result is right within some times the
-// spread of those runs.
+// bit, with results of expf and the like that do, and as compiled with products contracted into sums
+// (x * x - m * m is 0 where both are rounded alike). A result is right within some times the spread of
+// those runs.
 //
 // The sign of a NaN is nobody's promise: it hangs on which operand of a sum comes first. NaNs that
 // come in and out of logf and the like are negated in some runs. Those that arithmetic makes cannot
@@ -64,12 +65,14 @@ struct Run {
   int rounding;
   bool at_begin;
   uint64_t nudge;  // a seed; 0: inputs and functions of mathematics as they are
+  bool contracts = false;
 };
 constexpr Run kRuns[] = {
     {FE_TONEAREST, false, 0}, {FE_TONEAREST, true, 0},   {FE_UPWARD, false, 0},
     {FE_DOWNWARD, false, 0},  {FE_TOWARDZERO, false, 0}, {FE_TONEAREST, false, 1},
     {FE_TONEAREST, false, 2}, {FE_TONEAREST, false, 3},  {FE_TONEAREST, false, 4},
-    {FE_TONEAREST, false, 5}, {FE_TONEAREST, false, 6},  {FE_TONEAREST, false, 7}};
+    {FE_TONEAREST, false, 5}, {FE_TONEAREST, false, 6},  {FE_TONEAREST, false, 7},
+    {FE_TONEAREST, false, 0, true}, {FE_TONEAREST, false, 8, true}};
 constexpr size_t kPlainRuns = 2;
 
 struct Range {
@@ -133,7 +136,12 @@ double call_for_value(const CFunction& f, const void* address, const Arguments& 
 class Oracle {
  public:
   Oracle(const Attempt& attempt, const OpSignature& signature, const Case& c)
-      : f_(*attempt.function), address_(attempt.address), s_(signature), c_(c) {
+      : f_(*attempt.function),
+        address_(attempt.address),
+        plain_(attempt.address),
+        contracted_(attempt.contracted),
+        s_(signature),
+        c_(c) {
     static std::vector<Guarded> guarded;
     while (guarded.size() < c.operands.size()) guarded.emplace_back(kOperandBytes);
     buffers_ = &guarded;
@@ -148,6 +156,8 @@ class Oracle {
 
   void evaluate_run(size_t number) {
     const Run& run = kRuns[number];
+    if (run.contracts && contracted_ == nullptr) return;
+    address_ = run.contracts ? contracted_ : plain_;
     for (int64_t instance = 0; instance < c_.instances(); instance++) {
       pack(run, instance);
       nudge_mathematics(run.nudge);
@@ -261,7 +271,8 @@ class Oracle {
   }
 
   const CFunction& f_;
-  const void* address_;
+  const void* address_;  // of the run at work
+  const void *const plain_, *const contracted_;
   const OpSignature& s_;
   const Case& c_;
   const std::vector<Guarded>* buffers_;
@@ -358,6 +369,7 @@ void judge_case(const Attempt& attempt, const OpSignature& s, int number, Shared
 void judge_calls(const Attempt& attempt, Shared& shared) {
   catch_signals();
   redirect_mathematics(attempt.library);
+  if (attempt.contracted_library) redirect_mathematics(attempt.contracted_library);
   const OpSignature signature = parse_op_signature(shared.signature);
   for (int i = 0; i < attempt.cases; i++) {
     const CaseState& state = shared.cases[i];

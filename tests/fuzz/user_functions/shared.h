@@ -51,6 +51,9 @@ struct Attempt {
   const CFunction* function = nullptr;
   void* library = nullptr;  // of dlopen
   const void* address = nullptr;
+  // The same function with products contracted into sums; null: not known.
+  void* contracted_library = nullptr;
+  const void* contracted = nullptr;
   std::string given;  // the operator's signature; empty: inferred
   uint64_t seed = 0;
   int cases = 0;
