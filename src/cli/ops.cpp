@@ -44,6 +44,8 @@ void show(const std::string& name) {
                     ? "  tolerance  exact: equal to the f32 build, bit for bit\n"
                     : fmt::format("  tolerance  {:g} of the row's largest value, f32\n",
                                   op.tolerance.f32));
+  for (const auto& [choice, tolerance] : op.tolerances)
+    std::cout << fmt::format("             {:g} with {}\n", tolerance.f32, choice);
   std::cout << fmt::format(
       "  cost       {:g} flop a point\n  in place   {}\n  example    nereid bench {} --shape "
       "'{}'\n",

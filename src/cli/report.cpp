@@ -23,9 +23,15 @@ double now() {
   return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 
-void append_lines(std::string& list, const std::vector<nlohmann::json>& items) {
-  for (const nlohmann::json& item : items)
-    list += (list.empty() ? "\n  " : ",\n  ") + dump_line(item);
+template <class Item>
+void append_lines(std::string& list, const std::vector<Item>& items) {
+  for (const Item& item : items)
+    list += (list.empty() ? "\n  " : ",\n  ") + dump_line(to_json(item));
+}
+
+template <class Item>
+std::vector<Item> from(const std::vector<Item>& list, size_t first) {
+  return {list.begin() + static_cast<ptrdiff_t>(first), list.end()};
 }
 
 }  // namespace
@@ -101,11 +107,8 @@ bool RunReport::finish(const Results& results, const nlohmann::json& environment
 }
 
 void RunReport::take_new(const Results& so_far) {
-  std::vector<nlohmann::json> rows, ratios;
-  for (size_t i = rows_.size(); i < so_far.rows.size(); i++)
-    rows.push_back(to_json(so_far.rows[i]));
-  for (size_t i = ratios_.size(); i < so_far.ratios.size(); i++)
-    ratios.push_back(to_json(so_far.ratios[i]));
+  const std::vector<Row> rows = from(so_far.rows, rows_.size());
+  const std::vector<RatioRow> ratios = from(so_far.ratios, ratios_.size());
   append_lines(json_rows_, rows);
   append_lines(json_ratios_, ratios);
   const std::string csv = csv_rows(rows), md = markdown_rows(rows, ratios);
@@ -154,12 +157,6 @@ std::string RunReport::json_text() const {
       json_rows_, json_ratios_);
 }
 
-std::string RunReport::html_text() const {
-  return render_html({{"schema", 1},
-                      {"complete", complete_},
-                      {"environment", environment_},
-                      {"results", rows_},
-                      {"ratios", ratios_}});
-}
+std::string RunReport::html_text() const { return render_html(nlohmann::json::parse(json_text())); }
 
 }  // namespace nrd::cli

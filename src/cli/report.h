@@ -63,7 +63,8 @@ class RunReport {
   const ReportOptions& options_;
   nlohmann::json environment_;
   bool complete_ = false;
-  std::vector<nlohmann::json> rows_, ratios_;
+  std::vector<Row> rows_;
+  std::vector<RatioRow> ratios_;
   // Each row's text is made once, so that a run of thousands of cases is written in linear time.
   std::string json_rows_, json_ratios_, csv_, md_;
   TableReport table_;

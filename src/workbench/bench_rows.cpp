@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/bench_rows.cpp
+// src/workbench/bench_rows.cpp: how a row begins, is checked and ends.
 #include "workbench/bench_rows.h"
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/device.h"
 
 namespace nrd {
+
+// What an element may be off by, beside the largest of its row; nothing where it must be equal.
+static std::optional<double> element_tolerance(const Desc& desc) {
+  const DType dtype = desc.operands[static_cast<size_t>(desc.signature().inputs)].dtype;
+  const Tolerance& tolerance = tolerance_of(desc);
+  if (tolerance.exact || !is_float(dtype)) return std::nullopt;
+  return tolerance.f32 + (dtype == DType::kF32 ? 0 : std::ldexp(0.5, -info(dtype).mantissa_bits));
+}
 
 Row make_row(const Case& c, const std::string& backend) {
   Row row;
@@ -21,6 +30,7 @@ Row make_row(const Case& c, const std::string& backend) {
   row.threads = c.spec.threads;
   row.cache = word(c.spec.cache);
   row.regime = word(c.spec.regime);
+  row.tolerance = element_tolerance(c.desc);
   return row;
 }
 
@@ -69,6 +79,15 @@ static std::string sample_flag(const Verdict& verdict) {
   return text;
 }
 
+static void take_accuracy(Row& row, const Verdict& verdict) {
+  row.max_abs = verdict.max_abs;
+  row.max_rel = verdict.max_rel;
+  row.l2_rel = verdict.l2_rel;
+  row.ulp_p50 = verdict.ulp_p50;
+  row.ulp_p99 = verdict.ulp_p99;
+  if (!verdict.first_bad.empty()) row.first_bad = verdict.first_bad;
+}
+
 bool check_row(Row& row, Worker& worker, const nlohmann::json& request, const CaseSpec& spec,
                References& references, bool name_the_data) {
   auto ended = [&](const Error& error) {
@@ -89,7 +108,7 @@ bool check_row(Row& row, Worker& worker, const nlohmann::json& request, const Ca
                        .damaged = ran->value("damaged", "")};
   Verdict verdict = check_outputs(*c, all, *expected);
   // The figures shown are those of the first distribution, or of the one that failed.
-  if (!row.accuracy || !verdict.ok) row.accuracy = verdict;
+  if (!row.max_abs || !verdict.ok) take_accuracy(row, verdict);
   if (verdict.ok) {
     if (expected->sampled) row.flags = {sample_flag(verdict)};
     return true;
@@ -109,7 +128,7 @@ void add_ratios(Results& results, const std::vector<Row>& rows, const std::strin
   for (const Row& row : rows)
     if (&row != base && row.median_us)
       results.ratios.push_back(
-          {row.case_text(), row.backend, baseline, paired_ratio(row.slices_us, base->slices_us)});
+          {case_text(row), row.backend, baseline, paired_ratio(row.slices_us, base->slices_us)});
 }
 
 }  // namespace nrd

@@ -53,7 +53,7 @@ void read_words(const Json& json, Row& row) {
   static constexpr const char* kWords[] = {"pass", "fail", "skipped", "error"};
   row.verdict_text = kWords[static_cast<int>(row.verdict)];
   for (const Json& flag : list(json, "flags")) row.flags.push_back(describe(flag));
-  row.ratio_key = single_blanks(case_text(json));
+  row.ratio_key = single_blanks(case_text(row_from_json(json)));
 }
 
 void read_figures(const Json& json, Row& row) {
