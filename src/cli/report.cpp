@@ -73,8 +73,9 @@ void ReportOptions::open() {
   }
 }
 
-RunReport::RunReport(const ReportOptions& options, nlohmann::json environment)
+RunReport::RunReport(const ReportOptions& options, nlohmann::json environment, ReportForm form)
     : options_(options),
+      form_(std::move(form)),
       environment_(std::move(environment)),
       csv_(csv_head()),
       md_(markdown_head(environment_)),
@@ -93,20 +94,20 @@ RunReport::RunReport(const ReportOptions& options, nlohmann::json environment)
 
 void RunReport::add(const Results& so_far, const nlohmann::json& environment) {
   environment_ = environment;
-  take_new(so_far);
+  take_new(so_far, false);
   write_files(false);
 }
 
 bool RunReport::finish(const Results& results, const nlohmann::json& environment) {
   environment_ = environment;
-  take_new(results);
+  take_new(results, true);
   complete_ = results.complete();
   write_files(true);
   if (options_.json.to_stdout()) show(json_text());
   return !failed_;
 }
 
-void RunReport::take_new(const Results& so_far) {
+void RunReport::take_new(const Results& so_far, bool last) {
   const std::vector<Row> rows = from(so_far.rows, rows_.size());
   const std::vector<RatioRow> ratios = from(so_far.ratios, ratios_.size());
   append_lines(json_rows_, rows);
@@ -116,8 +117,9 @@ void RunReport::take_new(const Results& so_far) {
   md_ += md;
   if (options_.csv.to_stdout()) show(csv);
   if (options_.md.to_stdout()) show(md);
-  if (!options_.json.to_stdout() && !options_.csv.to_stdout() && !options_.md.to_stdout())
-    show(table_.rows(rows, ratios));
+  if (!options_.uses_stdout())
+    show(form_.lines ? form_.lines(rows, ratios) : table_.rows(rows, ratios));
+  if (form_.content) content_ = form_.content(so_far, last);
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   ratios_.insert(ratios_.end(), ratios.begin(), ratios.end());
 }
@@ -150,11 +152,13 @@ void RunReport::write_files(bool last) {
 }
 
 std::string RunReport::json_text() const {
+  const std::string more =
+      content_.is_null() ? "" : fmt::format(",\n \"{}\": {}", form_.field, dump_line(content_));
   return fmt::format(
       "{{\n \"schema\": 1,\n \"complete\": {},\n \"environment\": {},\n \"results\": [{}],\n "
-      "\"ratios\": [{}]\n}}\n",
+      "\"ratios\": [{}]{}\n}}\n",
       complete_, environment_.dump(1, ' ', false, nlohmann::json::error_handler_t::replace),
-      json_rows_, json_ratios_);
+      json_rows_, json_ratios_, more);
 }
 
 std::string RunReport::html_text() const { return render_html(nlohmann::json::parse(json_text())); }

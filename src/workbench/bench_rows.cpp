@@ -131,4 +131,21 @@ void add_ratios(Results& results, const std::vector<Row>& rows, const std::strin
           {case_text(row), row.backend, baseline, paired_ratio(row.slices_us, base->slices_us)});
 }
 
+void add_ratios_of(Results& results, const std::vector<Row>& rows, const std::string& subject,
+                   const std::string& baseline) {
+  std::vector<const Row*> others;
+  const Row* ours = nullptr;
+  for (const Row& row : rows) {
+    if (!row.median_us) continue;
+    if (row.backend == subject)
+      ours = &row;
+    else
+      others.insert(row.backend == baseline ? others.begin() : others.end(), &row);
+  }
+  if (!ours) return add_ratios(results, rows, baseline);
+  for (const Row* other : others)
+    results.ratios.push_back({case_text(*ours), ours->backend, other->backend,
+                              paired_ratio(ours->slices_us, other->slices_us)});
+}
+
 }  // namespace nrd

@@ -98,7 +98,7 @@ std::string identity(const Row& row) {
 
 bool Results::all_ok() const {
   for (const Row& row : rows)
-    if (row.outcome != Outcome::kPass && row.outcome != Outcome::kSkipped) return false;
+    if (row.wrong()) return false;
   return true;
 }
 

@@ -47,6 +47,7 @@ struct Row {
   std::optional<bool> throttled;
 
   bool passed() const { return outcome == Outcome::kPass; }
+  bool wrong() const { return outcome == Outcome::kFail || outcome == Outcome::kError; }
 };
 
 // Every field, with its name in JSON and CSV, in CSV's order.
