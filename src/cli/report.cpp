@@ -36,13 +36,43 @@ std::vector<Item> from(const std::vector<Item>& list, size_t first) {
 
 }  // namespace
 
+namespace {
+
+void add_optional_file(CLI::App& verb, ReportTarget& target, const char* what) {
+  verb.add_option(target.flag, target.given, what)->expected(0, 1)->type_name("[FILE]");
+}
+
+// Its file, known to be writable; ends the program where it is not.
+void open_file(ReportTarget& target) {
+  if (!target.asked || target.given.empty() || target.given.front().empty()) return;
+  target.file = or_fail(OutputFile::open(target.given.front()));
+}
+
+constexpr const char* kJsonHelp = "write JSON to FILE, or alone to standard output";
+
+}  // namespace
+
+void JsonOption::add_to(CLI::App& verb) { add_optional_file(verb, target_, kJsonHelp); }
+
+void JsonOption::open(const CLI::App& verb) {
+  target_.asked = verb.count(target_.flag) > 0;
+  open_file(target_);
+}
+
+void JsonOption::write(const nlohmann::json& object) const {
+  if (!target_.asked) return;
+  const std::string text =
+      object.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (!target_.file)
+    std::cout << text << std::flush;
+  else if (Expected<void> written = target_.file->write(text); !written)
+    fail(written.error());
+}
+
 void ReportOptions::add_to(CLI::App& verb) {
-  auto optional_file = [&](ReportTarget& target, const char* what) {
-    verb.add_option(target.flag, target.given, what)->expected(0, 1)->type_name("[FILE]");
-  };
-  optional_file(json, "write JSON to FILE, or alone to standard output");
-  optional_file(csv, "write CSV likewise");
-  optional_file(md, "write Markdown likewise");
+  add_optional_file(verb, json, kJsonHelp);
+  add_optional_file(verb, csv, "write CSV likewise");
+  add_optional_file(verb, md, "write Markdown likewise");
   verb.add_option(html.flag, html.given, "write one self-contained page to FILE")
       ->expected(1)
       ->type_name("FILE");
@@ -57,15 +87,10 @@ void ReportOptions::open() {
   std::map<std::string, std::string> taken;  // by path, or "standard output"
   for (ReportTarget* target : all()) {
     if (!target->asked) continue;
-    std::string place = "standard output";
-    if (!target->given.empty() && !target->given.front().empty()) {
-      Expected<OutputFile> file = OutputFile::open(target->given.front());
-      if (!file) fail(file.error());
-      target->file = std::move(*file);
-      place = target->file->target();
-    } else if (target == &html) {
+    open_file(*target);
+    if (!target->file && target == &html)
       fail(kUsage, "--html: got no file, allowed: the name of one");
-    }
+    const std::string place = target->file ? target->file->target() : "standard output";
     const auto [other, fresh] = taken.try_emplace(place, target->flag);
     if (!fresh && place != "/dev/null")
       fail(kUsage, fmt::format("{} and {} both write to {}; give one of them another file",

@@ -25,6 +25,20 @@ struct ReportTarget {
   bool to_stdout() const { return asked && !file; }
 };
 
+// --json [FILE] of a verb that says one object.
+class JsonOption {
+ public:
+  void add_to(CLI::App& verb);
+  // After parsing and before any work, as reports are.
+  void open(const CLI::App& verb);
+  bool replaces_text() const { return target_.to_stdout(); }
+  // Where it was asked for; ends the program when the file cannot be written.
+  void write(const nlohmann::json& object) const;
+
+ private:
+  ReportTarget target_{.flag = "--json", .given = {}, .file = {}};
+};
+
 // --json [FILE] --csv [FILE] --md [FILE] --html FILE
 struct ReportOptions {
   ReportTarget json{.flag = "--json", .given = {}, .file = {}};

@@ -30,6 +30,42 @@ class Verbs(unittest.TestCase):
                      "cudnn", "copy", "read", "one_scale"):
             self.assertIn(name, listed.stdout)
 
+    def test_one_object_of_facts(self):
+        """--json last or before another option is JSON alone; with a name, a file beside the text."""
+        def told(*arguments):
+            out = run(*arguments, "--json")
+            self.assertEqual(out.returncode, 0, out.stderr)
+            document = json.loads(out.stdout)
+            self.assertEqual(document["schema"], 1)
+            return document
+
+        info = told("info")
+        self.assertIn(info["isa_level"], run("info").stdout)
+        self.assertIn("NEREID_ISA", [v["name"] for v in info["environment"]])
+        ops = told("ops")["operators"]
+        self.assertGreater(len(ops), 40)
+        self.assertEqual(set(ops[0]) & {"name", "group", "summary", "signatures", "options", "tolerance", "example"},
+                         {"name", "group", "summary", "signatures", "options", "tolerance", "example"})
+        (norm,) = told("ops", "rms_norm")["operators"]
+        self.assertEqual(norm["options"][0]["values"], ["after_weight", "before_weight"])
+        self.assertEqual(told("ops", "fp8_gemm")["operators"][0]["tolerances"], {"accumulate=fast": 0.02})
+        backends = {b["name"]: b for b in told("backends")["backends"]}
+        self.assertTrue(backends["cpu"]["available"])
+        self.assertEqual(backends["cpu"]["operators"], len(ops))
+        (case,) = told("explain", "silu", "--shape", "n=100")["cases"]
+        self.assertTrue(case["case"].startswith("silu n=100 f32"))
+        chosen = [k for k in case["kernels"] if k["chosen"] and k["backend"] == "cpu"]
+        self.assertEqual(len(chosen), 1)
+        out = run("explain", "silu", "--json", "--shape", "n=1,2")  # before another option
+        self.assertEqual(len(json.loads(out.stdout)["cases"]), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "info.json")
+            out = run("info", "--json", path)
+            self.assertIn("cores", out.stdout)
+            with open(path) as file:
+                self.assertEqual(json.load(file)["cpu"], info["cpu"])
+        self.assertEqual(run("info", "--json", "/no/such/folder/a").returncode, 1)
+
     def test_explain_names_every_kernel(self):
         out = run("explain", "silu", "--shape", "n=100").stdout
         self.assertIn("* cpu", out)
