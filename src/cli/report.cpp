@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <iostream>
 #include <map>
 
@@ -14,14 +13,6 @@
 
 namespace nrd::cli {
 namespace {
-
-// The page is made from all rows at once: at most this share of the run's time, and at its end.
-constexpr double kHtmlShare = 0.05;
-
-double now() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
 
 template <class Item>
 void append_lines(std::string& list, const std::vector<Item>& items) {
@@ -104,8 +95,7 @@ RunReport::RunReport(const ReportOptions& options, nlohmann::json environment, R
       environment_(std::move(environment)),
       csv_(csv_head()),
       md_(markdown_head(environment_)),
-      table_(color_output(), output_width()),
-      started_(now()) {
+      table_(color_output(), output_width()) {
   if (options_.csv.to_stdout()) show(csv_);
   if (options_.md.to_stdout()) show(md_);
   // What is not there yet is there from now on. An older file stays until there is a row.
@@ -133,8 +123,8 @@ bool RunReport::finish(const Results& results, const nlohmann::json& environment
 }
 
 void RunReport::take_new(const Results& so_far, bool last) {
-  const std::vector<Row> rows = from(so_far.rows, rows_.size());
-  const std::vector<RatioRow> ratios = from(so_far.ratios, ratios_.size());
+  const std::vector<Row> rows = from(so_far.rows, rows_);
+  const std::vector<RatioRow> ratios = from(so_far.ratios, ratios_);
   append_lines(json_rows_, rows);
   append_lines(json_ratios_, ratios);
   const std::string csv = csv_rows(rows), md = markdown_rows(rows, ratios);
@@ -145,8 +135,8 @@ void RunReport::take_new(const Results& so_far, bool last) {
   if (!options_.uses_stdout())
     show(form_.lines ? form_.lines(rows, ratios) : table_.rows(rows, ratios));
   if (form_.content) content_ = form_.content(so_far, last);
-  rows_.insert(rows_.end(), rows.begin(), rows.end());
-  ratios_.insert(ratios_.end(), ratios.begin(), ratios.end());
+  rows_ = so_far.rows.size();
+  ratios_ = so_far.ratios.size();
 }
 
 void RunReport::show(const std::string& text) {
@@ -169,11 +159,7 @@ void RunReport::write_files(bool last) {
   if (due(options_.json)) write(options_.json, json_text());
   if (due(options_.csv)) write(options_.csv, csv_);
   if (due(options_.md)) write(options_.md, md_);
-  if (!due(options_.html)) return;
-  const double before = now();
-  if (!last && html_seconds_ > kHtmlShare * (before - started_)) return;
-  write(options_.html, html_text());
-  html_seconds_ += now() - before;
+  if (due(options_.html)) write(options_.html, html_text());
 }
 
 std::string RunReport::json_text() const {
@@ -186,6 +172,6 @@ std::string RunReport::json_text() const {
       json_rows_, json_ratios_, more);
 }
 
-std::string RunReport::html_text() const { return render_html(nlohmann::json::parse(json_text())); }
+std::string RunReport::html_text() const { return render_html(json_text()); }
 
 }  // namespace nrd::cli

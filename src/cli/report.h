@@ -91,12 +91,10 @@ class RunReport {
   ReportForm form_;
   nlohmann::json environment_, content_;
   bool complete_ = false;
-  std::vector<Row> rows_;
-  std::vector<RatioRow> ratios_;
+  size_t rows_ = 0, ratios_ = 0;  // that were taken
   // Each row's text is made once, so that a run of thousands of cases is written in linear time.
   std::string json_rows_, json_ratios_, csv_, md_;
   TableReport table_;
-  double started_, html_seconds_ = 0;
   bool failed_ = false;
 };
 

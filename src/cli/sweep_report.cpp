@@ -68,7 +68,9 @@ nlohmann::json content_of(Session& session, const SweepTelling& telling, const R
                          {"peers", to_json(spread_of(select(points, false)))},
                          {"roofs", to_json(spread_of(select(points, true)))},
                          {"worst", nlohmann::json::array()}};
-  for (const SweepPoint& point : points) json["points"].push_back(to_json(point));
+  for (bool of_roof : {false, true})
+    for (const SweepPoint& point : select(points, of_roof))
+      json["points"].push_back(to_json(point));
   if (!last) return json;
   for (bool of_roof : {false, true})
     for (const SweepPoint& point : worst(select(points, of_roof), kWorst))
