@@ -91,6 +91,7 @@ void show_peaks(const json& peaks) {
   const int threads = peaks["threads"];
   std::cout << fmt::format("measured, {} thread{}\n", threads, threads > 1 ? "s" : "");
   const std::tuple<const char*, const char*, const char*> rates[] = {
+      {"ghz", "clock", "GHz"},
       {"f32_gflops", "f32 FMA", "GFLOP/s"},
       {"bf16_dot_gflops", "bf16 dot", "GFLOP/s"},
       {"int8_gops", "int8 dot", "Gop/s"},

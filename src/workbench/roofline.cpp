@@ -60,7 +60,8 @@ void Roofline::judge(Row& row, const Case& c) {
   if (floor_us > 0) row.percent_of_roofline = 100 * floor_us / us;
 
   const DeviceProfile& p = machine_.profile;
-  const double nominal_rate = peak_rate(p.nominal, c.desc) * std::min(c.spec.threads, p.cores);
+  const double nominal_rate =
+      peak_rate(nominal_at_clock(p, peaks), c.desc) * std::min(c.spec.threads, p.cores);
   const bool from_dram = working_set(c) > last_level_cache_bytes(p);
   const double nominal_compute = nominal_rate > 0 ? work.flops / nominal_rate * 1e-3 : 0;
   const double nominal_memory =

@@ -130,7 +130,7 @@ def reports(sample):
                           "kernel", "bound", "first_bad_index", "threads", "device", "case"), EVIL)
     odd = row("cpu", 1, **dict.fromkeys(("median_us", "p10_us", "gflops", "slices_us", "flags", "bound"), {"not": "so"}))
     zero = row("cpu", 0, gflops=0, flops=0, bytes=0, l2_rel=0, shape="n=0", slices_us=[0, 0], p10_us=0, p90_us=0)
-    over = [row("cpu", 1, shape="n=8192", flags=["over 100 % of roofline"]), row("onednn", 100, shape="n=8192")]
+    over = [row("cpu", 1, shape="n=8192", flags=["over 100 % of the nominal roofline"]), row("onednn", 100, shape="n=8192")]
     pair = [row("cpu", 10), row("onednn", 20)]
     many = [row(backend, i * (1 if backend == "cpu" else 1 + i / 300), shape=f"n={1024 * i}")
             for i in range(1, 301) for backend in ("cpu", "onednn")]

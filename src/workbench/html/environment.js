@@ -9,7 +9,7 @@ const kRun = [['nereid_version', 'Nereid'], ['git', 'Commit'], ['compiler', 'Com
   ['seed', 'Seed']];
 const kMethod = [['warmup', 'Warm-up'], ['slice_ms', 'Slice, ms'], ['rounds', 'Rounds'], ['timer', 'Timer'],
   ['cache', 'Cache']];
-const kRates = [['f32_gflops', 'f32 GFLOP/s'], ['bf16_dot_gflops', 'bf16 GFLOP/s'],
+const kRates = [['ghz', 'Clock, GHz'], ['f32_gflops', 'f32 GFLOP/s'], ['bf16_dot_gflops', 'bf16 GFLOP/s'],
   ['int8_gops', 'int8 GOP/s'],
   ['amx_bf16_gflops', 'AMX bf16 GFLOP/s'], ['amx_int8_gops', 'AMX int8 GOP/s']];
 

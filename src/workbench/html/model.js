@@ -15,8 +15,9 @@ function part_text(row, key) {
 }
 
 const passed = (row) => row.verdict === 'pass';
-// Over 100 % of a limit: shown, but in no mean.
-const impossible = (row) => list(row.flags).some((flag) => String(flag).includes('over 100'));
+// Over 100 % of what the hardware can do: shown, but in no mean. Being faster than a loop of ours is
+// no mistake.
+const impossible = (row) => list(row.flags).some((flag) => String(flag).includes('over 100 % of the nominal'));
 const spread_of = (row) => (positive(row.median_us) && figure(row.p10_us) !== null
   && figure(row.p90_us) !== null
   ? 100 * (row.p90_us - row.p10_us) / 2 / row.median_us : null);
