@@ -16,6 +16,9 @@ namespace nrd {
 enum class Outcome { kPass, kFail, kSkipped, kError };
 std::string_view word(Outcome outcome);
 
+// A flag of a row: no hardware can be that fast, so that it counts in no mean.
+inline constexpr const char* kOverNominal = "over 100 % of the nominal roofline";
+
 // One backend on one case. Reports, comparisons and summaries work on this type alone, whether it
 // was just measured or read back from JSON. What was not taken is empty.
 struct Row {

@@ -90,6 +90,27 @@ std::vector<SweepPoint> worst(std::vector<SweepPoint> points, size_t count) {
   return points;
 }
 
+std::vector<MeanRatio> mean_ratios(const std::vector<Row>& rows, const std::string& ours) {
+  auto counts = [](const Row& row) {
+    return row.passed() && !row.slices_us.empty() && !contains(row.flags, kOverNominal);
+  };
+  std::map<std::string, const Row*> our_rows;
+  for (const Row& row : rows)
+    if (row.backend == ours && counts(row)) our_rows[case_text(row)] = &row;
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<double>> ratios;
+  for (const Row& row : rows) {
+    const auto mine = our_rows.find(case_text(row));
+    if (row.backend == ours || !counts(row) || mine == our_rows.end()) continue;
+    if (!ratios.contains(row.backend)) names.push_back(row.backend);
+    ratios[row.backend].push_back(paired_ratio(mine->second->slices_us, row.slices_us).median);
+  }
+  std::vector<MeanRatio> means;
+  for (const std::string& name : names)
+    means.push_back({name, ratios[name].size(), geometric_mean(ratios[name])});
+  return means;
+}
+
 std::string ratio_text(const SweepPoint& point) {
   if (!point.of_roof) return fmt::format("{:.2f}x {}", value(point), point.against);
   const double percent = 100 * value(point);

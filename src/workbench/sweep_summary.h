@@ -33,6 +33,15 @@ std::vector<SweepPoint> select(const std::vector<SweepPoint>& points, bool of_ro
                                const std::string& op = "");
 std::vector<SweepPoint> worst(std::vector<SweepPoint> points, size_t count);
 
+// How many times as fast `ours` is as each other backend, over the cases that both passed and that
+// are no more than possible: the geometric mean of paired ratios, in the order of the rows.
+struct MeanRatio {
+  std::string against;
+  size_t cases = 0;
+  double mean = 0;
+};
+std::vector<MeanRatio> mean_ratios(const std::vector<Row>& rows, const std::string& ours);
+
 std::string ratio_text(const SweepPoint& point);  // "0.98x openblas", "87% of the roofline"
 // One line: "0.98x openblas  gemm m=1,n=2,k=3 f32 threads=1 warm  12.3 us".
 std::string point_line(const SweepPoint& point);

@@ -118,6 +118,16 @@ class Verbs(unittest.TestCase):
         self.assertIn(("misbehaving", "fail"), verdicts)
         self.assertIn(("cpu", "pass"), verdicts)
 
+    def test_the_demo_fits_a_screen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = run("demo", "--out", folder, "--rounds", "1", "--slice-ms", "0.01")
+            self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+            self.assertLessEqual(out.stdout.count("\n"), 24, out.stdout)
+            for word in ("operators checked on", "all right", "geometric mean of", "far from roof", "report.html"):
+                self.assertIn(word, out.stdout)
+            with open(os.path.join(folder, "report.json")) as file:
+                self.assertTrue(json.load(file)["complete"])
+
     def test_json_is_written_when_rows_fail(self):
         out = run("--plugin", MISBEHAVING, "bench", "exp", "--shape", "n=8", "--backend", "misbehaving", *QUICK, "--json")
         self.assertEqual(out.returncode, 1)

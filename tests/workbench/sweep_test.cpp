@@ -264,6 +264,26 @@ TEST(SweepSummary, WithoutAPeerARoofCounts) {
   EXPECT_EQ(select(points, true).size(), 2u);  // the last is too short for a roofline
 }
 
+TEST(SweepSummary, MeansOfPairedRatios) {
+  std::vector<Row> rows;
+  for (int i = 1; i <= 3; i++) {
+    const std::string shape = "n=" + std::to_string(i);
+    rows.push_back(measured(shape, "cpu", 10));
+    rows.push_back(measured(shape, "mkl", i == 3 ? 1000 : 10.0 * i * i));
+    rows.push_back(measured(shape, "scalar", 80));
+  }
+  rows[7].flags = {kOverNominal};  // mkl's third: counts in no mean
+  rows[2].outcome = Outcome::kFail;
+  const std::vector<MeanRatio> means = mean_ratios(rows, "cpu");
+  ASSERT_EQ(means.size(), 2u);
+  EXPECT_EQ(means[0].against, "mkl");
+  EXPECT_EQ(means[0].cases, 2u);
+  EXPECT_DOUBLE_EQ(means[0].mean, 2);  // of 1 and 4
+  EXPECT_EQ(means[1].cases, 2u);
+  EXPECT_DOUBLE_EQ(means[1].mean, 8);
+  EXPECT_TRUE(mean_ratios(rows, "cuda").empty());
+}
+
 TEST(SweepSummary, NothingIsNoSpread) {
   EXPECT_EQ(spread_of({}).count, 0u);
   EXPECT_EQ(spread_table({}), "");
