@@ -136,8 +136,8 @@ void add_worker_flags(CLI::App& verb, BenchOptions& options) {
   verb.add_flag("--in-process", options.worker.in_process, "no workers: for a debugger");
 }
 
-void finish_bench(Session& session, BenchOptions& options, const ReportOptions& files,
-                  Skips skips) {
+Results finish_bench(Session& session, BenchOptions& options, const ReportOptions& files,
+                     Skips skips, ReportForm form) {
   KernelRegistry& registry = session.registry();
   options.worker.plugins = session.plugins;
   options.worker.user_ops = session.user_ops;
@@ -148,12 +148,12 @@ void finish_bench(Session& session, BenchOptions& options, const ReportOptions& 
   nlohmann::json environment =
       describe_environment(registry.machine(), session.command,
                            describe_backends(registry, options.backends, options.worker), options);
-  RunReport report(files, environment);
+  RunReport report(files, environment, std::move(form));
   options.on_rows = [&](const Results& so_far) {
     describe_roofs(environment, roofline);
     report.add(so_far, environment);
   };
-  const Results results = run_bench(registry, options, roofline);
+  Results results = run_bench(registry, options, roofline);
   const std::string stopped =
       fmt::format("interrupted after {} of {} cases", results.cases_done, results.cases);
   if (!results.complete()) environment["warnings"].push_back(stopped);
@@ -162,9 +162,10 @@ void finish_bench(Session& session, BenchOptions& options, const ReportOptions& 
     session.exit_code = kFailed;
   for (const std::string& backend : options.backends)
     if (skips == Skips::kFailIfAll && skipped(results, backend)) session.exit_code = kFailed;
-  if (results.complete()) return;
+  if (results.complete()) return results;
   std::cerr << fmt::format("nereid: {}; {} rows are kept\n", stopped, results.rows.size());
   session.exit_code = kInterrupted;
+  return results;
 }
 
 void add_bench(CLI::App& app, Session& session) {

@@ -20,7 +20,7 @@ std::string default_baseline(const std::vector<std::string>& backends);
 enum class Skips { kFine, kFail, kFailIfAll };
 // Runs, shows and writes rows as they come, and sets the exit code. A Ctrl-C ends the run; what was
 // measured is kept.
-void finish_bench(Session& session, BenchOptions& options, const ReportOptions& report,
-                  Skips skips);
+Results finish_bench(Session& session, BenchOptions& options, const ReportOptions& report,
+                     Skips skips, ReportForm form = {});
 
 }  // namespace nrd::cli

@@ -26,13 +26,13 @@ double parse_tolerance(const std::string& text) {
 }
 
 void run(Session& session, const CompareFlags& flags) {
-  Expected<nlohmann::json> before = read_results(flags.before), after = read_results(flags.after);
+  Expected<Document> before = read_results(flags.before), after = read_results(flags.after);
   if (!before) fail(kUsage, before.error().message());
   if (!after) fail(kUsage, after.error().message());
-  Expected<Changes> changes = compare_results(*before, *after, parse_tolerance(flags.tolerance));
-  if (!changes) fail(changes.error());
+  const Changes changes =
+      compare_results(before->rows, after->rows, parse_tolerance(flags.tolerance));
   const bool color = color_output();
-  for (const Change& c : changes->changes) {
+  for (const Change& c : changes.changes) {
     std::string verdict = fmt::format("{:<8}", c.verdict);
     if (color && (c.verdict == "slower" || c.verdict == "failing"))
       verdict = "\033[31m" + verdict + "\033[0m";
@@ -44,7 +44,7 @@ void run(Session& session, const CompareFlags& flags) {
     std::cout << fmt::format("{} {:<22} {}{}{}\n", verdict, ratio, c.row,
                              c.detail.empty() ? "" : ": ", c.detail);
   }
-  if (changes->regressed()) session.exit_code = kFailed;
+  if (changes.regressed()) session.exit_code = kFailed;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/report.h"
 #include "cli/session.h"
 #include "compiler/operator.h"
 #include "compiler/user_function.h"
@@ -16,7 +17,7 @@ namespace {
 
 struct LiftFlags {
   std::string function, dump = "trace";
-  bool json = false;
+  JsonOption json;
 };
 
 bool wants_proof(const Session& session) { return session.prove != "no"; }
@@ -82,9 +83,8 @@ void run(Session& session, const LiftFlags& flags) {
   if (!request) fail(request.error());
   name_parameters(request->c_signature);
   const Outcome o = lift_and_prove(session, flags, *request);
-  if (flags.json) {
-    std::cout << to_json(function->symbol, o).dump(1) << "\n";
-  } else {
+  flags.json.write(to_json(function->symbol, o));
+  if (!flags.json.replaces_text()) {
     std::cout << o.text;
     std::cout << fmt::format("{}: {}, {}, lifted in {:.0f} us\n", function->symbol, o.op_class,
                              o.verdict(), o.lift_us);
@@ -108,8 +108,11 @@ void add_lift(CLI::App& app, Session& session) {
   verb->add_option("--dump", flags->dump, "lift, trace or asm: the form to show")
       ->check(CLI::IsMember({"lift", "trace", "asm"}))
       ->capture_default_str();
-  verb->add_flag("--json", flags->json, "one JSON object and nothing else");
-  verb->callback([&session, flags] { run(session, *flags); });
+  flags->json.add_to(*verb);
+  verb->callback([&session, flags, verb] {
+    flags->json.open(*verb);
+    run(session, *flags);
+  });
 }
 
 }  // namespace nrd::cli

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   add_explain(app, session);
   add_bench(app, session);
   add_check(app, session);
+  add_sweep(app, session);
   add_compare(app, session);
   add_demo(app, session);
   add_lift(app, session);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <iostream>
 #include <map>
 
@@ -15,28 +14,56 @@
 namespace nrd::cli {
 namespace {
 
-// The page is made from all rows at once: at most this share of the run's time, and at its end.
-constexpr double kHtmlShare = 0.05;
-
-double now() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
+template <class Item>
+void append_lines(std::string& list, const std::vector<Item>& items) {
+  for (const Item& item : items)
+    list += (list.empty() ? "\n  " : ",\n  ") + dump_line(to_json(item));
 }
 
-void append_lines(std::string& list, const std::vector<nlohmann::json>& items) {
-  for (const nlohmann::json& item : items)
-    list += (list.empty() ? "\n  " : ",\n  ") + dump_line(item);
+template <class Item>
+std::vector<Item> from(const std::vector<Item>& list, size_t first) {
+  return {list.begin() + static_cast<ptrdiff_t>(first), list.end()};
 }
 
 }  // namespace
 
+namespace {
+
+void add_optional_file(CLI::App& verb, ReportTarget& target, const char* what) {
+  verb.add_option(target.flag, target.given, what)->expected(0, 1)->type_name("[FILE]");
+}
+
+// Its file, known to be writable; ends the program where it is not.
+void open_file(ReportTarget& target) {
+  if (!target.asked || target.given.empty() || target.given.front().empty()) return;
+  target.file = or_fail(OutputFile::open(target.given.front()));
+}
+
+constexpr const char* kJsonHelp = "write JSON to FILE, or alone to standard output";
+
+}  // namespace
+
+void JsonOption::add_to(CLI::App& verb) { add_optional_file(verb, target_, kJsonHelp); }
+
+void JsonOption::open(const CLI::App& verb) {
+  target_.asked = verb.count(target_.flag) > 0;
+  open_file(target_);
+}
+
+void JsonOption::write(const nlohmann::json& object) const {
+  if (!target_.asked) return;
+  const std::string text =
+      object.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (!target_.file)
+    std::cout << text << std::flush;
+  else if (Expected<void> written = target_.file->write(text); !written)
+    fail(written.error());
+}
+
 void ReportOptions::add_to(CLI::App& verb) {
-  auto optional_file = [&](ReportTarget& target, const char* what) {
-    verb.add_option(target.flag, target.given, what)->expected(0, 1)->type_name("[FILE]");
-  };
-  optional_file(json, "write JSON to FILE, or alone to standard output");
-  optional_file(csv, "write CSV likewise");
-  optional_file(md, "write Markdown likewise");
+  add_optional_file(verb, json, kJsonHelp);
+  add_optional_file(verb, csv, "write CSV likewise");
+  add_optional_file(verb, md, "write Markdown likewise");
   verb.add_option(html.flag, html.given, "write one self-contained page to FILE")
       ->expected(1)
       ->type_name("FILE");
@@ -51,15 +78,10 @@ void ReportOptions::open() {
   std::map<std::string, std::string> taken;  // by path, or "standard output"
   for (ReportTarget* target : all()) {
     if (!target->asked) continue;
-    std::string place = "standard output";
-    if (!target->given.empty() && !target->given.front().empty()) {
-      Expected<OutputFile> file = OutputFile::open(target->given.front());
-      if (!file) fail(file.error());
-      target->file = std::move(*file);
-      place = target->file->target();
-    } else if (target == &html) {
+    open_file(*target);
+    if (!target->file && target == &html)
       fail(kUsage, "--html: got no file, allowed: the name of one");
-    }
+    const std::string place = target->file ? target->file->target() : "standard output";
     const auto [other, fresh] = taken.try_emplace(place, target->flag);
     if (!fresh && place != "/dev/null")
       fail(kUsage, fmt::format("{} and {} both write to {}; give one of them another file",
@@ -67,13 +89,13 @@ void ReportOptions::open() {
   }
 }
 
-RunReport::RunReport(const ReportOptions& options, nlohmann::json environment)
+RunReport::RunReport(const ReportOptions& options, nlohmann::json environment, ReportForm form)
     : options_(options),
+      form_(std::move(form)),
       environment_(std::move(environment)),
       csv_(csv_head()),
       md_(markdown_head(environment_)),
-      table_(color_output(), output_width()),
-      started_(now()) {
+      table_(color_output(), output_width()) {
   if (options_.csv.to_stdout()) show(csv_);
   if (options_.md.to_stdout()) show(md_);
   // What is not there yet is there from now on. An older file stays until there is a row.
@@ -87,25 +109,22 @@ RunReport::RunReport(const ReportOptions& options, nlohmann::json environment)
 
 void RunReport::add(const Results& so_far, const nlohmann::json& environment) {
   environment_ = environment;
-  take_new(so_far);
+  take_new(so_far, false);
   write_files(false);
 }
 
 bool RunReport::finish(const Results& results, const nlohmann::json& environment) {
   environment_ = environment;
-  take_new(results);
+  take_new(results, true);
   complete_ = results.complete();
   write_files(true);
   if (options_.json.to_stdout()) show(json_text());
   return !failed_;
 }
 
-void RunReport::take_new(const Results& so_far) {
-  std::vector<nlohmann::json> rows, ratios;
-  for (size_t i = rows_.size(); i < so_far.rows.size(); i++)
-    rows.push_back(to_json(so_far.rows[i]));
-  for (size_t i = ratios_.size(); i < so_far.ratios.size(); i++)
-    ratios.push_back(to_json(so_far.ratios[i]));
+void RunReport::take_new(const Results& so_far, bool last) {
+  const std::vector<Row> rows = from(so_far.rows, rows_);
+  const std::vector<RatioRow> ratios = from(so_far.ratios, ratios_);
   append_lines(json_rows_, rows);
   append_lines(json_ratios_, ratios);
   const std::string csv = csv_rows(rows), md = markdown_rows(rows, ratios);
@@ -113,10 +132,11 @@ void RunReport::take_new(const Results& so_far) {
   md_ += md;
   if (options_.csv.to_stdout()) show(csv);
   if (options_.md.to_stdout()) show(md);
-  if (!options_.json.to_stdout() && !options_.csv.to_stdout() && !options_.md.to_stdout())
-    show(table_.rows(rows, ratios));
-  rows_.insert(rows_.end(), rows.begin(), rows.end());
-  ratios_.insert(ratios_.end(), ratios.begin(), ratios.end());
+  if (!options_.uses_stdout())
+    show(form_.lines ? form_.lines(rows, ratios) : table_.rows(rows, ratios));
+  if (form_.content) content_ = form_.content(so_far, last);
+  rows_ = so_far.rows.size();
+  ratios_ = so_far.ratios.size();
 }
 
 void RunReport::show(const std::string& text) {
@@ -139,27 +159,19 @@ void RunReport::write_files(bool last) {
   if (due(options_.json)) write(options_.json, json_text());
   if (due(options_.csv)) write(options_.csv, csv_);
   if (due(options_.md)) write(options_.md, md_);
-  if (!due(options_.html)) return;
-  const double before = now();
-  if (!last && html_seconds_ > kHtmlShare * (before - started_)) return;
-  write(options_.html, html_text());
-  html_seconds_ += now() - before;
+  if (due(options_.html)) write(options_.html, html_text());
 }
 
 std::string RunReport::json_text() const {
+  const std::string more =
+      content_.is_null() ? "" : fmt::format(",\n \"{}\": {}", form_.field, dump_line(content_));
   return fmt::format(
       "{{\n \"schema\": 1,\n \"complete\": {},\n \"environment\": {},\n \"results\": [{}],\n "
-      "\"ratios\": [{}]\n}}\n",
+      "\"ratios\": [{}]{}\n}}\n",
       complete_, environment_.dump(1, ' ', false, nlohmann::json::error_handler_t::replace),
-      json_rows_, json_ratios_);
+      json_rows_, json_ratios_, more);
 }
 
-std::string RunReport::html_text() const {
-  return render_html({{"schema", 1},
-                      {"complete", complete_},
-                      {"environment", environment_},
-                      {"results", rows_},
-                      {"ratios", ratios_}});
-}
+std::string RunReport::html_text() const { return render_html(json_text()); }
 
 }  // namespace nrd::cli

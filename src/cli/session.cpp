@@ -205,14 +205,6 @@ bool takes_f64(const Op& op) {
   return any;
 }
 
-namespace {
-
-template <class T>
-T or_fail(Expected<T> value) {
-  if (!value) fail(value.error());
-  return std::move(*value);
-}
-
 std::vector<CacheState> cache_states(const std::string& text, bool on_cpu) {
   const std::string chosen = text.empty() ? on_cpu ? "warm" : "cold" : text;
   std::vector<CacheState> list;
@@ -227,8 +219,6 @@ std::vector<Regime> regimes(const std::string& text, bool on_cpu) {
   if (text.empty()) return {on_cpu ? Regime::kEager : Regime::kBackToBack};
   return {or_fail(parse_regime(text))};
 }
-
-}  // namespace
 
 std::vector<CaseSpec> CaseOptions::cases() const {
   const Op& found = *or_fail(find_op(op));

@@ -46,6 +46,12 @@ struct Session {
 [[noreturn]] void fail(int code, const std::string& message);
 [[noreturn]] void fail(const Error& error);  // kUsage for misuse, kFailed for the rest
 
+template <class T>
+T or_fail(Expected<T> value) {
+  if (!value) fail(value.error());
+  return std::move(*value);
+}
+
 // Standard output is a terminal that understands colours, and NO_COLOR is not set.
 bool color_output();
 size_t output_width();  // of the terminal that standard output is, or that of a table
@@ -68,6 +74,10 @@ struct CaseOptions {
   std::vector<CaseSpec> cases() const;  // ends the program on a mistake
 };
 
+// What --cache and --regime ask for, by the device; they end the program on a mistake.
+std::vector<CacheState> cache_states(const std::string& text, bool on_cpu);
+std::vector<Regime> regimes(const std::string& text, bool on_cpu);
+
 // Its floating operands are f64 by nature: a user's function of doubles.
 bool takes_f64(const Op& op);
 
@@ -87,6 +97,7 @@ void add_explain(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_sweep(CLI::App& app, Session& session);
 void add_demo(CLI::App& app, Session& session);
 void add_lift(CLI::App& app, Session& session);
 void add_worker(CLI::App& app, Session& session);

@@ -26,6 +26,7 @@ constexpr int64_t kLeastChunks = 4;  // a thread's; a copy takes two
 constexpr int64_t kHugePage = 2 << 20;
 
 struct Kernels {
+  NrdArithmeticProbe* clock = nullptr;
   NrdArithmeticProbe* f32 = nullptr;
   NrdArithmeticProbe* bf16 = nullptr;
   NrdArithmeticProbe* int8 = nullptr;
@@ -40,6 +41,7 @@ struct Kernels {
 Kernels kernels_for(IsaSet isa) {
   Kernels k;
 #if defined(__x86_64__)
+  k.clock = nrd_probe_sse2_clock;
   k.f32 = nrd_probe_sse2_f32;
   k.read = nrd_probe_sse2_read;
   k.copy = nrd_probe_sse2_copy;
@@ -62,6 +64,7 @@ Kernels kernels_for(IsaSet isa) {
   if (isa.has(Feature::kAmxTile) && isa.has(Feature::kAmxBf16)) k.amx_bf16 = nrd_probe_amx_bf16;
   if (isa.has(Feature::kAmxTile) && isa.has(Feature::kAmxInt8)) k.amx_int8 = nrd_probe_amx_int8;
 #else
+  k.clock = nrd_probe_neon_clock;
   k.f32 = nrd_probe_neon_f32;
   k.read = nrd_probe_neon_read;
   k.copy = nrd_probe_neon_copy;
@@ -156,6 +159,7 @@ class Bench {
     plan.slice_seconds = kLeastSlice * std::max(slices / plan.rounds, 1.0);
     result_.threads = run_probes(
         plan, [this](int thread, int) { give_memory(thread); }, probes_);
+    result_.ghz /= std::max(1, result_.threads);
     return std::move(result_);
   }
 
@@ -182,6 +186,7 @@ class Bench {
     auto loop = [this](NrdArithmeticProbe* probe, double* best) {
       if (probe) add(best, [probe](int, int64_t units) { return probe(units * kRoundsAUnit); });
     };
+    loop(kernels_.clock, &result_.ghz);
     loop(kernels_.f32, &result_.arithmetic.f32_fma);
     loop(kernels_.bf16, &result_.arithmetic.bf16_dot);
     loop(kernels_.int8, &result_.arithmetic.int8_dot);

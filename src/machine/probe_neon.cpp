@@ -59,6 +59,24 @@ constexpr int64_t kInt8Operations = 24 * 16 * 2;  // accumulators x bytes x (mul
 
 }  // namespace
 
+// A chain of additions, one cycle each.
+extern "C" int64_t nrd_probe_neon_clock(int64_t rounds) {
+  const int64_t cycles = rounds * 64;
+  int64_t sum = 1, step = 3;
+  asm volatile(
+      ".p2align 6\n"
+      "1:\n\t"
+      ".rept 64\n\t"
+      "add %[sum], %[sum], %[step]\n\t"
+      ".endr\n\t"
+      "subs %[n], %[n], #1\n\t"
+      "b.ne 1b\n\t"
+      : [n] "+r"(rounds), [sum] "+r"(sum)
+      : [step] "r"(step)
+      : "cc");
+  return cycles;
+}
+
 extern "C" int64_t nrd_probe_neon_f32(int64_t rounds) {
   const int64_t work = rounds * kF32Operations;
   asm volatile(

@@ -37,6 +37,24 @@ constexpr int64_t kOperations = 14 * 4;  // chains x lanes
 
 }  // namespace
 
+// Additions of registers take one cycle everywhere; of constants, renaming may do some for nothing.
+extern "C" int64_t nrd_probe_sse2_clock(int64_t rounds) {
+  const int64_t cycles = rounds * 64;
+  int64_t sum = 1, step = 3;
+  asm volatile(
+      ".p2align 6\n"
+      "1:\n\t"
+      ".rept 64\n\t"
+      "add %[step], %[sum]\n\t"
+      ".endr\n\t"
+      "dec %[n]\n\t"
+      "jnz 1b\n\t"
+      : [n] "+r"(rounds), [sum] "+r"(sum)
+      : [step] "r"(step)
+      : "cc");
+  return cycles;
+}
+
 extern "C" int64_t nrd_probe_sse2_f32(int64_t rounds) {
   const int64_t work = rounds * kOperations;
   asm volatile(

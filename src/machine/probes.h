@@ -21,6 +21,7 @@ using NrdReadProbe = void(const void* from, int64_t bytes, int64_t passes);
 using NrdCopyProbe = void(void* to, const void* from, int64_t bytes, int64_t passes);
 
 #if defined(__x86_64__)
+NrdArithmeticProbe nrd_probe_sse2_clock;  // a chain of one-cycle operations: cycles
 NrdArithmeticProbe nrd_probe_sse2_f32;
 NrdReadProbe nrd_probe_sse2_read;
 NrdCopyProbe nrd_probe_sse2_copy, nrd_probe_sse2_copy_nt;
@@ -39,6 +40,7 @@ NrdCopyProbe nrd_probe_avx512_copy, nrd_probe_avx512_copy_nt;
 NrdArithmeticProbe nrd_probe_amx_bf16;  // needs amx_tile, amx_bf16 and the permission
 NrdArithmeticProbe nrd_probe_amx_int8;  // needs amx_tile, amx_int8 and the permission
 #elif defined(__aarch64__)
+NrdArithmeticProbe nrd_probe_neon_clock;
 NrdArithmeticProbe nrd_probe_neon_f32;
 NrdArithmeticProbe nrd_probe_neon_bf16;  // needs bf16
 NrdArithmeticProbe nrd_probe_neon_int8;  // needs dotprod

@@ -116,6 +116,16 @@ DeviceProfile DeviceProfile::host(IsaSet isa) {
   return profile;
 }
 
+ArithmeticPeaks nominal_at_clock(const DeviceProfile& profile, const MeasuredPeaks& reached) {
+  const double faster =
+      profile.nominal_ghz > 0 ? std::max(1.0, reached.ghz / profile.nominal_ghz) : 1.0;
+  ArithmeticPeaks peaks = profile.nominal;
+  for (double* rate :
+       {&peaks.f32_fma, &peaks.bf16_dot, &peaks.int8_dot, &peaks.amx_bf16, &peaks.amx_int8})
+    *rate *= faster;
+  return peaks;
+}
+
 int64_t last_level_cache_bytes(const DeviceProfile& profile) {
   int64_t bytes = 0;
   for (const CacheLevel& level : profile.caches) {

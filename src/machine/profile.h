@@ -53,6 +53,7 @@ struct DeviceProfile {
 // all threads, the arithmetic too.
 struct MeasuredPeaks {
   int threads = 1;
+  double ghz = 0;  // the clock of a core meanwhile
   ArithmeticPeaks arithmetic;
   std::vector<StreamRates> streams;  // by level, nearest first
 };
@@ -62,6 +63,10 @@ struct MeasuredPeaks {
 // and 1/8 of the memory) comes on top. No more threads run than profile.cores, and fewer where the
 // system refuses them; the result says how many.
 MeasuredPeaks measure_peaks(const DeviceProfile& profile, int threads, double seconds);
+
+// `profile.nominal` of one core at the clock that it reached, where that is higher: a boost that
+// the nominal clock does not know is no mistake of who is measured.
+ArithmeticPeaks nominal_at_clock(const DeviceProfile& profile, const MeasuredPeaks& reached);
 
 // Bytes of the last cache that all cores of this process reach together; 0 without caches.
 int64_t last_level_cache_bytes(const DeviceProfile& profile);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/ops/cost.cpp: operations and bytes of a bound operator.
+// src/ops/cost.cpp: operations, bytes and tolerance of a bound operator.
 #include <sstream>
 
 #include "ops/desc.h"
@@ -70,6 +70,13 @@ Cost cost(const Desc& desc) {
     if (!s.operands[i].output || s.operands[i].read) c.bytes_read += bytes;
   }
   return c;
+}
+
+const Tolerance& tolerance_of(const Desc& desc) {
+  for (const auto& [choice, tolerance] : desc.op->tolerances)
+    for (size_t i = 0; i < desc.choices.size(); i++)
+      if (choice == desc.op->choices[i].name + "=" + desc.choices[i]) return tolerance;
+  return desc.op->tolerance;
 }
 
 }  // namespace nrd

@@ -103,4 +103,7 @@ struct Cost {
 // Each operand's bytes once; a composite counts its own operands, not the values between.
 Cost cost(const Desc& desc);
 
+// What its results may be off by: the operator's, or that of a choice that was bound.
+const Tolerance& tolerance_of(const Desc& desc);
+
 }  // namespace nrd

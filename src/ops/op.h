@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/builds.h"
@@ -53,6 +54,7 @@ enum class InPlace { kNo, kYes };
 // |y - ref| <= tolerance * max(1, largest |ref| of the row) + half a unit of the output dtype.
 struct Tolerance {
   double f32 = 1e-4;
+  double l2 = 0;         // relative L2 error of a whole output; 0: ten times f32
   bool exact = false;    // integer or code outputs: equal to the f32 build, bit for bit
   bool cancels = false;  // differences of larger terms: the whole has no relative error
 };
@@ -66,6 +68,7 @@ struct Op {
   std::vector<Variant> variants;
   double flops = 1;  // per point of the iteration space (the product of all axes)
   Tolerance tolerance;
+  std::vector<std::pair<std::string, Tolerance>> tolerances;  // of a choice: "accumulate=fast"
   InPlace in_place = InPlace::kNo;
   std::string in_place_input;  // the only input that may be an output; empty: every one
   std::string gathers;         // an input of which only as many rows are read as the output has

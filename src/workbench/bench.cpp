@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
@@ -180,6 +181,7 @@ class CaseRun {
 }  // namespace
 
 Results run_bench(KernelRegistry& registry, const BenchOptions& options, Roofline& roofline) {
+  using Clock = std::chrono::steady_clock;
   Results results;
   results.cases = options.cases.size();
   std::vector<Contender> contenders;
@@ -189,21 +191,33 @@ Results run_bench(KernelRegistry& registry, const BenchOptions& options, Rooflin
                                    ? options.backends.front()
                                    : options.baseline;
   DeviceBench devices(registry, options, roofline);
+  const auto start = Clock::now();
+  // How far the run is: by its cases, or by its time where that ends it earlier.
+  auto progress = [&](size_t i) {
+    const double by_cases = static_cast<double>(i) / static_cast<double>(options.cases.size());
+    if (options.seconds <= 0) return by_cases;
+    return std::max(by_cases,
+                    std::chrono::duration<double>(Clock::now() - start).count() / options.seconds);
+  };
   for (size_t i = 0; i < options.cases.size() && !interrupted(); i++) {
+    if (options.seconds > 0 && progress(i) >= 1) {
+      results.cases = results.cases_done;  // what was asked is done
+      break;
+    }
     Expected<Case> c = make_case(options.cases[i]);
     std::vector<Row> rows;
     if (!c) {
       rows = error_rows(options, options.cases[i], c.error());
     } else {
-      if (options.progress)
-        options.progress(c->text(),
-                         static_cast<double>(i) / static_cast<double>(options.cases.size()));
+      if (options.progress) options.progress(c->text(), progress(i));
       rows = c->on_device() ? devices.run(*c) : CaseRun(options, *c, roofline).run(contenders);
     }
-    if (c && c->on_device())
-      add_device_ratios(results, rows, baseline);
-    else
+    const bool on_device = c && c->on_device();
+    const std::string subject = options.subject.empty() && on_device ? "cuda" : options.subject;
+    if (subject.empty())
       add_ratios(results, rows, baseline);
+    else
+      add_ratios_of(results, rows, subject, baseline);
     std::move(rows.begin(), rows.end(), std::back_inserter(results.rows));
     results.cases_done += !interrupted();
     if (options.on_rows) options.on_rows(results);

@@ -19,13 +19,16 @@ struct BenchOptions {
   // Leave out a backend that has no kernel of the operator at all: for a list nobody named.
   bool only_capable = false;
   std::string baseline;  // ratios are formed against it; empty: the first backend
-  bool time = true;      // false: accuracy only
+  // Where it is named, ratios are of this backend against each other one.
+  std::string subject;
+  bool time = true;  // false: accuracy only
   // A case is checked on all of these, or on its own data where there are none, and timed on its
   // own.
   std::vector<Distribution> distributions;
   int rounds = 10;
   double slice_ms = 20;
   double case_seconds = 20;  // a backend's budget for timing one case; at least three rounds
+  double seconds = 0;        // of the whole run: no case begins after them; 0: no limit
   WorkerOptions worker;
   // Called with a line that says what is being done and how far it is (0 to 1).
   std::function<void(const std::string& what, double fraction)> progress;

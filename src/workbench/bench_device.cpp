@@ -67,13 +67,10 @@ bool DeviceBench::reuse_check(Row& row, const Case& c) {
   auto found = checked_.find(checked_key(c, row.backend));
   if (found == checked_.end()) return false;
   const Row& known = found->second;
-  row.outcome = known.outcome;
-  row.reason = known.reason;
-  row.accuracy = known.accuracy;
-  row.flags = known.flags;
-  row.kernel = known.kernel;
-  row.numerics = known.numerics;
-  row.isa = known.isa;
+  const Row asked = row;
+  row = known;  // it was kept before it was timed
+  row.cache = asked.cache;
+  row.regime = asked.regime;
   return true;
 }
 
@@ -203,23 +200,6 @@ std::vector<Row> DeviceBench::run(const Case& c) {
   if (interrupted()) std::erase_if(rows, [](const Row& r) { return r.outcome == Outcome::kError; });
   for (Row& row : rows) finish(row, c);
   return rows;
-}
-
-void add_device_ratios(Results& results, const std::vector<Row>& rows,
-                       const std::string& baseline) {
-  std::vector<const Row*> others;
-  const Row* ours = nullptr;
-  for (const Row& row : rows) {
-    if (!row.median_us) continue;
-    if (row.backend == "cuda")
-      ours = &row;
-    else
-      others.insert(row.backend == baseline ? others.begin() : others.end(), &row);
-  }
-  if (!ours) return add_ratios(results, rows, baseline);
-  for (const Row* other : others)
-    results.ratios.push_back({ours->case_text(), ours->backend, other->backend,
-                              paired_ratio(ours->slices_us, other->slices_us)});
 }
 
 }  // namespace nrd

@@ -36,7 +36,4 @@ class DeviceBench {
   std::map<std::string, Row> checked_;  // by backend and case without cache and regime
 };
 
-// How many times faster ours is than each other row of the race; the baseline first.
-void add_device_ratios(Results& results, const std::vector<Row>& rows, const std::string& baseline);
-
 }  // namespace nrd

@@ -35,5 +35,9 @@ bool check_row(Row& row, Worker& worker, const nlohmann::json& request, const Ca
 
 // How many times faster each row is than that of `baseline`.
 void add_ratios(Results& results, const std::vector<Row>& rows, const std::string& baseline);
+// How many times faster that of `subject` is than each other, the baseline first; where it was not
+// timed the former.
+void add_ratios_of(Results& results, const std::vector<Row>& rows, const std::string& subject,
+                   const std::string& baseline);
 
 }  // namespace nrd

@@ -17,7 +17,7 @@ constexpr std::array kDistributions = {Distribution::kNormal,   Distribution::kW
                                        Distribution::kOutliers, Distribution::kDenormal,
                                        Distribution::kSpecial,  Distribution::kConstant};
 
-// The weight of a product: an operand b[k,n], which users hold as [N,K] (DESIGN decision 11).
+// The weight of a product: an operand b[k,n], which users hold as [N,K].
 int product_weight(const Desc& desc) {
   const Signature& s = desc.signature();
   int b = s.find_operand("b");
@@ -26,6 +26,21 @@ int product_weight(const Desc& desc) {
   bool kn = s.axes[static_cast<size_t>(axes[0].axis)].name == "k" &&
             s.axes[static_cast<size_t>(axes[1].axis)].name == "n";
   return kn ? b : -1;
+}
+
+// Rows of inputs lie further apart, as where a tensor is a part of a wider one. False where there
+// is none with rows.
+bool pad_rows(Desc& desc, int64_t pad) {
+  bool any = false;
+  for (size_t i = 0; i < static_cast<size_t>(desc.signature().inputs); i++) {
+    OperandDesc& operand = desc.operands[i];
+    if (!operand.present || operand.sizes.size() < 2) continue;
+    Dims wider = operand.sizes;
+    wider[wider.size() - 1] += pad;
+    operand.strides = contiguous_strides(wider);
+    any = true;
+  }
+  return any;
 }
 
 Error unknown(std::string_view what, std::string_view got, std::string allowed) {
@@ -82,6 +97,7 @@ std::span<const Distribution> all_distributions() { return kDistributions; }
 std::string Case::options_text() const {
   std::string text = desc.options_text();
   if (spec.b_kn) text += text.empty() ? "b=kn" : ",b=kn";
+  if (spec.pad > 0) text += fmt::format("{}pad={}", text.empty() ? "" : ",", spec.pad);
   return text;
 }
 
@@ -124,6 +140,11 @@ Expected<Case> make_case(const CaseSpec& spec) {
                        .allowed = "eager on the CPU, back_to_back or gapped on a device"});
   Case c{spec, std::move(*desc)};
   c.desc.device = spec.device;
+  if (spec.pad > 0 && !pad_rows(c.desc, spec.pad))
+    return make_error({.code = ErrorCode::kUnknownName,
+                       .op = spec.op,
+                       .argument = "option 'pad'",
+                       .hint = "no input has rows that could lie apart"});
   const int b = product_weight(c.desc);
   if (b < 0 && spec.b_kn)
     return make_error({.code = ErrorCode::kUnknownName,
@@ -132,7 +153,7 @@ Expected<Case> make_case(const CaseSpec& spec) {
                        .hint = "only products have a layout of b"});
   if (b >= 0 && !spec.b_kn) {
     OperandDesc& weight = c.desc.operands[static_cast<size_t>(b)];
-    weight.strides = Dims{1, weight.sizes[0]};
+    weight.strides = Dims{1, weight.sizes[0] + spec.pad};
   }
   // On a device calls queue up: that weights do not change lets a kernel fetch them early.
   if (b >= 0 && c.on_device()) c.desc.operands[static_cast<size_t>(b)].constant = true;
@@ -154,6 +175,7 @@ nlohmann::json to_json(const CaseSpec& spec) {
           {"optional", spec.request.optional},
           {"batch_invariant", spec.request.batch_invariant},
           {"b_kn", spec.b_kn},
+          {"pad", spec.pad},
           {"device", to_string(spec.device)},
           {"threads", spec.threads},
           {"cold", spec.cache == CacheState::kCold},
@@ -176,6 +198,7 @@ CaseSpec case_spec_from_json(const nlohmann::json& json) {
   spec.request.optional = json.at("optional").get<std::vector<std::string>>();
   spec.request.batch_invariant = json.value("batch_invariant", false);
   spec.b_kn = json.at("b_kn");
+  spec.pad = json.at("pad");
   if (Expected<Device> device = parse_device(json.at("device").get<std::string>()))
     spec.device = *device;
   spec.threads = json.at("threads");

@@ -36,6 +36,7 @@ struct CaseSpec {
   std::string op;
   CaseRequest request;
   bool b_kn = false;  // --opt b=kn: B of a product stored row by row and not K-contiguous
+  int64_t pad = 0;    // --opt pad=16: rows of inputs lie 16 elements further apart than they need
   Device device;
   int threads = 1;
   CacheState cache = CacheState::kWarm;
@@ -71,7 +72,18 @@ CaseSpec case_spec_from_json(const nlohmann::json& json);
 Expected<std::vector<std::map<std::string, int64_t, std::less<>>>> parse_shapes(
     std::string_view text);
 
-// "cast=before_weight,eps=1e-6,+bias,b=kn,batch_invariant=yes" into a spec; each once.
+// "cast=before_weight,eps=1e-6,+bias,b=kn,pad=16,batch_invariant=yes" into a spec; each once.
 Expected<void> apply_options(CaseSpec& spec, std::string_view text);
+
+// "m=1..64;n=256..16384;k=512,4096": where sizes may lie, both ends included. A size alone is a
+// range of one; a list is a choice of ranges.
+struct SizeRange {
+  int64_t low = 1, high = 1;
+};
+using SizeRanges = std::map<std::string, std::vector<SizeRange>, std::less<>>;
+Expected<SizeRanges> parse_ranges(std::string_view text);
+
+// The command line that measures the case again: "nereid bench gemm --shape 'm=1;n=2;k=3' ...".
+std::string bench_command(const CaseSpec& spec, const std::vector<std::string>& backends);
 
 }  // namespace nrd

@@ -6,12 +6,14 @@
 #include <limits>
 #include <set>
 
+#include "base/device.h"
 #include "workbench/case.h"
 
 namespace nrd {
 namespace {
 
 constexpr size_t kMaxCombinations = 10000;
+constexpr int64_t kMostPad = 1 << 20;
 
 Error bad(std::string argument, std::string_view got, std::string allowed, std::string hint = "") {
   return make_error({.code = ErrorCode::kInvalidArgument,
@@ -127,12 +129,16 @@ Expected<std::vector<std::map<std::string, int64_t, std::less<>>>> parse_shapes(
 
 namespace {
 
-// One KEY=VALUE; two keys are no attributes of operators.
+// One KEY=VALUE; three keys are no attributes of operators.
 Expected<void> apply_option(CaseSpec& spec, const std::string& key, const std::string& value) {
   if (key == "b") {
     if (value != "kn" && value != "nk")
       return bad("option b", value, "nk (K-contiguous, the default) or kn");
     spec.b_kn = value == "kn";
+  } else if (key == "pad") {
+    Expected<int64_t> pad = parse_size(value);
+    if (!pad || *pad > kMostPad) return bad("option pad", value, "0 to 1048576 elements");
+    spec.pad = *pad;
   } else if (key == "batch_invariant") {
     if (value != "yes" && value != "no") return bad("option batch_invariant", value, "yes or no");
     spec.request.batch_invariant = value == "yes";
@@ -160,6 +166,83 @@ Expected<void> apply_options(CaseSpec& spec, std::string_view text) {
     NRD_TRY(apply_option(spec, key, part.substr(equals + 1)));
   }
   return {};
+}
+
+namespace {
+
+// 64 or 64..512
+Expected<SizeRange> parse_range(std::string_view text) {
+  const size_t dots = text.find("..");
+  Expected<int64_t> low = parse_size(text.substr(0, dots));
+  if (!low) return low.error();
+  if (dots == std::string_view::npos) return SizeRange{*low, *low};
+  Expected<int64_t> high = parse_size(text.substr(dots + 2));
+  if (!high) return high.error();
+  if (*low > *high) return bad("range", text, "first..last with first <= last");
+  return SizeRange{*low, *high};
+}
+
+void add_word(std::string& command, std::string_view flag, const std::string& value) {
+  const bool plain = value.find_first_of(";>'+ ") == value.npos;
+  command += plain ? fmt::format(" {} {}", flag, value) : fmt::format(" {} '{}'", flag, value);
+}
+
+std::string options_given(const CaseSpec& spec) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : spec.request.attributes) {
+    const double* number = std::get_if<double>(&value);
+    parts.push_back(number ? fmt::format("{}={}", name, *number)
+                           : name + "=" + std::get<std::string>(value));
+  }
+  for (const std::string& operand : spec.request.optional) parts.push_back("+" + operand);
+  if (spec.b_kn) parts.emplace_back("b=kn");
+  if (spec.pad > 0) parts.push_back(fmt::format("pad={}", spec.pad));
+  if (spec.request.batch_invariant) parts.emplace_back("batch_invariant=yes");
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+}  // namespace
+
+Expected<SizeRanges> parse_ranges(std::string_view text) {
+  SizeRanges ranges;
+  std::string key;
+  for (const std::string& clause : split(text, ';')) {
+    for (const std::string& part : split(clause, ',')) {
+      if (part.empty()) continue;
+      const size_t equals = part.find('=');
+      if (equals != std::string::npos) {
+        key = part.substr(0, equals);
+        if (ranges.contains(key)) return bad("shape", text, "each key once");
+      }
+      if (key.empty()) return bad("shape", text, "KEY=FIRST..LAST", "for example m=1..64;n=4096");
+      Expected<SizeRange> range =
+          parse_range(std::string_view(part).substr(equals == std::string::npos ? 0 : equals + 1));
+      if (!range) return range.error();
+      ranges[key].push_back(*range);
+    }
+  }
+  return ranges;
+}
+
+std::string bench_command(const CaseSpec& spec, const std::vector<std::string>& backends) {
+  std::string command = "nereid bench " + spec.op, shape;
+  for (const auto& [key, size] : spec.request.sizes)
+    shape += fmt::format("{}{}={}", shape.empty() ? "" : ";", key, size);
+  add_word(command, "--shape", shape);
+  add_word(command, "--dtype", spec.request.dtypes);
+  if (const std::string options = options_given(spec); !options.empty())
+    add_word(command, "--opt", options);
+  if (spec.device.kind != DeviceKind::kCpu) {
+    add_word(command, "--device", to_string(spec.device));
+    add_word(command, "--regime", std::string(word(spec.regime)));
+  }
+  add_word(command, "--cache", std::string(word(spec.cache)));
+  if (spec.distribution != Distribution::kNormal)
+    add_word(command, "--data", std::string(word(spec.distribution)));
+  add_word(command, "--threads", std::to_string(spec.threads));
+  add_word(command, "--seed", std::to_string(spec.seed));
+  add_word(command, "--backend", fmt::format("{}", fmt::join(backends, ",")));
+  return command;
 }
 
 }  // namespace nrd

@@ -13,29 +13,6 @@
 namespace nrd {
 namespace {
 
-// Tensor cores keep 13 bits of what they add up. SPEC 5 bounds the relative L2 error of such
-// products, more where sums stay in the tensor cores to the end; an element where large terms
-// cancel within 128 of k may be off by some more than that.
-constexpr double kFastAccumulation = 2e-2, kCancelling = 4;
-
-std::string_view accumulation(const Desc& desc) {
-  for (size_t i = 0; i < desc.choices.size(); i++)
-    if (desc.op->choices[i].name == "accumulate") return desc.choices[i];
-  return "";
-}
-
-// Of an element, and of the relative L2 error of a whole output.
-double tolerance(const Desc& desc) {
-  const std::string_view how = accumulation(desc);
-  if (how == "fast") return kFastAccumulation;
-  return (how == "precise" ? kCancelling : 1) * desc.op->tolerance.f32;
-}
-double l2_tolerance(const Desc& desc) {
-  const std::string_view how = accumulation(desc);
-  if (how == "fast") return kFastAccumulation;
-  return (how == "precise" ? 1 : 10) * desc.op->tolerance.f32;
-}
-
 struct Element {
   double got, reference, low, high, row_largest;
 };
@@ -43,7 +20,7 @@ struct Element {
 class Comparison {
  public:
   Comparison(const Case& c, const Reference& reference)
-      : case_(c), exact_(reference.exact), tolerance_(tolerance(c.desc)) {}
+      : case_(c), exact_(reference.exact), tolerance_(tolerance_of(c.desc)) {}
 
   void add_output(const ReferenceOutput& ref, const Output& output) {
     const DType dtype = case_.desc.operands[ref.operand].dtype;
@@ -90,7 +67,7 @@ class Comparison {
 
   double allowance(const Element& e, DType dtype) const {
     if (exact_) return 0;
-    double allowed = tolerance_ * e.row_largest;
+    double allowed = tolerance_.f32 * e.row_largest;
     // 1.001: the reference may itself sit a hair beside a tie.
     if (dtype != DType::kF32) allowed += 0.5005 * unit_at(e.reference, dtype);
     return allowed;
@@ -135,9 +112,10 @@ class Comparison {
     const double l2 = norm2_ > 0 ? std::sqrt(error2_ / norm2_) : (error2_ > 0 ? HUGE_VAL : 0);
     verdict_.l2_rel = std::max(verdict_.l2_rel, l2);
     error2_ = norm2_ = 0;
-    if (exact_ || case_.desc.op->tolerance.cancels) return;
+    if (exact_ || tolerance_.cancels) return;
     if (rms < 16 * info(dtype).min_normal) return;  // subnormals have no relative error
-    const double limit = l2_tolerance(case_.desc) + std::ldexp(1.0, -info(dtype).mantissa_bits);
+    const double whole = tolerance_.l2 > 0 ? tolerance_.l2 : 10 * tolerance_.f32;
+    const double limit = whole + std::ldexp(1.0, -info(dtype).mantissa_bits);
     if (l2 <= limit || !verdict_.reason.empty()) return;
     verdict_.reason = fmt::format("relative L2 error {:.3g} of {} is over {:.3g}", l2,
                                   case_.desc.signature().operands[ref.operand].name, limit);
@@ -145,7 +123,7 @@ class Comparison {
 
   const Case& case_;
   const bool exact_;
-  const double tolerance_;
+  const Tolerance& tolerance_;
   Verdict verdict_;
   std::vector<float> ulps_;
   double error2_ = 0, norm2_ = 0;
@@ -178,7 +156,7 @@ Verdict check_outputs(const Case& c, const RunOutputs& outputs, const Reference&
   Verdict v = comparison.verdict();
   if (!reference.sampled || !v.ok || !is_normal(c.spec.distribution)) return v;
   const std::optional<Projection> projection =
-      project_product(c, outputs.outputs.front().data, tolerance(c.desc));
+      project_product(c, outputs.outputs.front().data, tolerance_of(c.desc).f32);
   if (!projection) return v;
   v.finds = projection->finds;
   if (projection->off > 1) {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/compare.h: two result files against each other.
+// src/workbench/compare.h: two runs against each other.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "workbench/stats.h"
+#include "workbench/result.h"
 
 namespace nrd {
 
 struct Change {
-  std::string row;      // the row's identity as text
+  std::string row;      // its identity
   std::string verdict;  // faster slower same unclear | fixed, failing (newly), missing, new
   std::string detail;
   Ratio ratio;
@@ -23,10 +21,7 @@ struct Changes {
   bool regressed() const;  // something is slower or newly failing
 };
 
-Expected<Changes> compare_results(const nlohmann::json& before, const nlohmann::json& after,
-                                  double tolerance);
-
-// A results document, checked: unreadable, half written or foreign files give a clear error.
-Expected<nlohmann::json> read_results(const std::string& path);
+Changes compare_results(const std::vector<Row>& before, const std::vector<Row>& after,
+                        double tolerance);
 
 }  // namespace nrd

@@ -72,6 +72,7 @@ nlohmann::json describe_peaks(const MeasuredPeaks& p) {
     streams.push_back(
         {{"level", s.level}, {"read", s.read}, {"copy", s.copy}, {"copy_nt", s.copy_nt}});
   return {{"threads", p.threads},
+          {"ghz", p.ghz},
           {"f32_gflops", p.arithmetic.f32_fma},
           {"bf16_dot_gflops", p.arithmetic.bf16_dot},
           {"int8_gops", p.arithmetic.int8_dot},

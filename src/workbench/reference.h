@@ -29,12 +29,19 @@ struct Reference {
   std::vector<ReferenceOutput> outputs;
   bool exact = false;
   bool sampled = false;
+  int round = 0;
+  bool widened = false;
 };
 
 constexpr double kFullCheckFlops = 2e9;
 
 // Evaluates with `threads` threads. A part is drawn by the case's seed and `round`.
 Expected<Reference> make_reference(const Case& c, int threads, int round = 0);
+
+// Before an output is called wrong: where it hangs on several roundings at once, which may go
+// opposite ways, more lies between low and high. Takes as long as many references; does nothing
+// the second time, or where nothing is rounded inside.
+Expected<void> widen_reference(const Case& c, Reference& reference, int threads);
 
 // Freivalds' check of a whole product c = a b (+ bias): both sides times random signs, added up
 // over groups of columns. One element that is off by `finds` times the largest of its row, or more,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "workbench/json_fields.h"
 #include "workbench/report_columns.h"
 
 namespace nrd {
@@ -54,14 +55,14 @@ std::string markdown_head(const json& environment) {
   return out + " remark |\n" + rule + "---|\n";
 }
 
-std::string markdown_rows(const std::vector<json>& rows, const std::vector<json>& ratios) {
+std::string markdown_rows(const std::vector<Row>& rows, const std::vector<RatioRow>& ratios) {
   auto escape = [](std::string s) {
     for (size_t at = 0; (at = s.find('|', at)) != s.npos; at += 2) s.insert(at, "\\");
     std::replace(s.begin(), s.end(), '\n', ' ');
     return s;
   };
   std::string out;
-  for (const json& row : rows) {
+  for (const Row& row : rows) {
     out += "| " + escape(case_text(row)) + " |";
     for (const Column& c : columns()) out += " " + escape(c.cell(row, ratios)) + " |";
     out += " " + escape(remark(row)) + " |\n";
@@ -70,15 +71,6 @@ std::string markdown_rows(const std::vector<json>& rows, const std::vector<json>
 }
 
 namespace {
-
-// clang-format off
-constexpr const char* kCsvFields[] = {
-    "op", "shape", "dtype", "options", "backend", "isa", "threads", "ok", "verdict", "reason",
-    "median_us", "p10_us", "p90_us", "prepare_us", "gflops", "gbps", "percent_of_nominal",
-    "percent_of_roofline", "max_abs", "max_rel", "l2_rel", "ulp_p50", "ulp_p99",
-    "workspace_bytes", "peak_bytes", "cache", "regime", "numerics", "kernel", "bound", "note",
-    "device", "timing", "sm_clock_mhz", "watts", "percent_of_clock_peak", "flags", "slices_us"};
-// clang-format on
 
 std::string quoted(const json& value) {
   std::string s = value.is_string() ? value.get<std::string>()
@@ -89,15 +81,25 @@ std::string quoted(const json& value) {
   return "\"" + s + "\"";
 }
 
+// The fields of a row, then what follows from them.
+std::vector<std::string> csv_fields() {
+  std::vector<std::string> names;
+  const Row row;
+  for_each_field(row, [&](const char* name, const auto&) { names.push_back(name); });
+  names.insert(names.end(), {"case", "ok"});
+  return names;
+}
+
 }  // namespace
 
-std::string csv_head() { return fmt::format("{}\n", fmt::join(kCsvFields, ",")); }
+std::string csv_head() { return fmt::format("{}\n", fmt::join(csv_fields(), ",")); }
 
-std::string csv_rows(const std::vector<json>& rows) {
+std::string csv_rows(const std::vector<Row>& rows) {
   std::string out;
-  for (const json& row : rows) {
+  for (const Row& row : rows) {
+    const json stored = to_json(row);
     std::vector<std::string> cells;
-    for (const char* field : kCsvFields) cells.push_back(quoted(member(row, field)));
+    for (const std::string& name : csv_fields()) cells.push_back(quoted(member(stored, name)));
     out += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return out;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/report.h: a results document as text for people and for spreadsheets.
+// src/workbench/report.h: rows as text for people and for spreadsheets.
 //
-// Every report is made from the JSON that --json writes, so that a stored result can be shown again
-// later, and each grows: what was given out for the rows of a case does not change when more come.
-// The HTML page has its own header, report_html.h.
+// Each grows: what was given out for the rows of a case does not change when more come. The HTML
+// page has its own header, report_html.h.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "workbench/result.h"
 
 namespace nrd {
 
@@ -20,12 +20,10 @@ class TableReport {
  public:
   explicit TableReport(bool color, size_t width = kTableWidth) : color_(color), width_(width) {}
   // The rows of some cases, and the ratios of these.
-  std::string rows(const std::vector<nlohmann::json>& rows,
-                   const std::vector<nlohmann::json>& ratios);
+  std::string rows(const std::vector<Row>& rows, const std::vector<RatioRow>& ratios);
 
  private:
-  std::string block(const std::vector<nlohmann::json>& rows,
-                    const std::vector<nlohmann::json>& ratios);
+  std::string block(const std::vector<Row>& rows, const std::vector<RatioRow>& ratios);
   std::string paint(const char* code, const std::string& text) const;
 
   bool color_;
@@ -34,11 +32,10 @@ class TableReport {
 };
 
 std::string markdown_head(const nlohmann::json& environment);
-std::string markdown_rows(const std::vector<nlohmann::json>& rows,
-                          const std::vector<nlohmann::json>& ratios);
+std::string markdown_rows(const std::vector<Row>& rows, const std::vector<RatioRow>& ratios);
 // One line a row, every field, full precision, RFC 4180 quoting.
 std::string csv_head();
-std::string csv_rows(const std::vector<nlohmann::json>& rows);
+std::string csv_rows(const std::vector<Row>& rows);
 
 // "12.3 us", "4.56 ms": three digits.
 std::string time_text(double us);

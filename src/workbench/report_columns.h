@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "workbench/json_fields.h"
 #include "workbench/result.h"
 
 namespace nrd {
@@ -14,8 +13,7 @@ namespace nrd {
 struct Column {
   std::string title;
   // `ratios` holds those of the row's case, among others.
-  std::function<std::string(const nlohmann::json& row, const std::vector<nlohmann::json>& ratios)>
-      cell;
+  std::function<std::string(const Row& row, const std::vector<RatioRow>& ratios)> cell;
   // Where columns are left out, the lowest goes first; those of kKept stay.
   int weight;
   bool right = true;
@@ -25,6 +23,6 @@ constexpr int kKept = 100;
 const std::vector<Column>& columns();
 
 // The kernel's note, or why the row did not pass; and its flags.
-std::string remark(const nlohmann::json& row);
+std::string remark(const Row& row);
 
 }  // namespace nrd

@@ -2,13 +2,13 @@
 // src/workbench/report_html.h: a benchmark report as one self-contained HTML page.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace nrd {
 
-// `report` is the JSON that `nereid bench --json` writes: schema, environment, results, ratios.
-// Every key may be missing or null. The page needs no network and reads well without JavaScript.
-std::string render_html(const nlohmann::json& report);
+// The page carries `document`, the JSON that --json writes, and its script (src/workbench/html/)
+// draws everything from that. It needs no network.
+std::string render_html(std::string_view document);
 
 }  // namespace nrd

@@ -10,8 +10,9 @@
 namespace nrd {
 namespace {
 
-using nlohmann::json;
-using Rows = std::vector<json>;
+using Rows = std::vector<Row>;
+using Ratios = std::vector<RatioRow>;
+using Figure = std::optional<double>;
 
 constexpr const char* kGreen = "\033[32m";
 constexpr const char* kRed = "\033[31m";
@@ -21,42 +22,35 @@ constexpr const char* kReset = "\033[0m";
 constexpr size_t kLongestCell = 20;  // names of plug-ins are of any length
 constexpr const char* kNotTaken = "-";
 
-std::string figure(const json& row, const char* key, const char* format) {
-  const std::optional<double> value = number(row, key);
+std::string figure(Figure value, const char* format) {
   return value ? fmt::format(fmt::runtime(format), *value) : kNotTaken;
 }
 
 // Three significant digits without an exponent for the usual sizes.
-std::string rate(const json& row, const char* key) {
-  const std::optional<double> v = number(row, key);
-  if (!v) return kNotTaken;
-  return fmt::format("{:.{}f}", *v, *v >= 100 ? 0 : *v >= 10 ? 1 : 2);
+std::string rate(Figure value) {
+  if (!value) return kNotTaken;
+  return fmt::format("{:.{}f}", *value, *value >= 100 ? 0 : *value >= 10 ? 1 : 2);
 }
 
-std::string speed_up(const json& row, const Rows& ratios) {
-  for (const json& r : ratios) {
-    if (text(r, "case") != case_text(row) || text(r, "backend") != text(row, "backend")) continue;
-    return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", number(r, "median").value_or(0),
-                       number(r, "low").value_or(0), number(r, "high").value_or(0));
-  }
+std::string speed_up(const Row& row, const Ratios& ratios) {
+  for (const RatioRow& r : ratios)
+    if (r.case_text == case_text(row) && r.backend == row.backend)
+      return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", r.ratio.median, r.ratio.low, r.ratio.high);
   return "";
 }
 
-std::string time_cell(const json& row) {
-  const std::optional<double> us = number(row, "median_us");
-  return us ? time_text(*us) : kNotTaken;
+std::string time_cell(const Row& row) {
+  return row.median_us ? time_text(*row.median_us) : kNotTaken;
 }
 
-std::string spread_cell(const json& row) {
-  const std::optional<double> m = number(row, "median_us"), low = number(row, "p10_us"),
-                              high = number(row, "p90_us");
-  return m && low && high && *m > 0 ? fmt::format("{:.0f}%", 100 * (*high - *low) / 2 / *m)
-                                    : kNotTaken;
+std::string spread_cell(const Row& row) {
+  if (!row.median_us || !row.p10_us || !row.p90_us || *row.median_us <= 0) return kNotTaken;
+  return fmt::format("{:.0f}%", 100 * (*row.p90_us - *row.p10_us) / 2 / *row.median_us);
 }
 
-const char* verdict_color(const std::string& verdict) {
-  if (verdict == "pass") return kGreen;
-  return verdict == "skipped" ? kDim : kRed;
+const char* verdict_color(Outcome outcome) {
+  if (outcome == Outcome::kPass) return kGreen;
+  return outcome == Outcome::kSkipped ? kDim : kRed;
 }
 
 std::string padded(const std::string& cell, size_t width, bool right) {
@@ -93,27 +87,27 @@ std::vector<size_t> fitting(const std::vector<size_t>& widths, const std::vector
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> list = {
-      {"backend", [](const json& r, const Rows&) { return text(r, "backend"); }, kKept, false},
-      {"kernel", [](const json& r, const Rows&) { return text(r, "kernel"); }, 6, false},
-      {"time", [](const json& r, const Rows&) { return time_cell(r); }, kKept},
-      {"+-", [](const json& r, const Rows&) { return spread_cell(r); }, 3},
+      {"backend", [](const Row& r, const Ratios&) { return r.backend; }, kKept, false},
+      {"kernel", [](const Row& r, const Ratios&) { return r.kernel; }, 6, false},
+      {"time", [](const Row& r, const Ratios&) { return time_cell(r); }, kKept},
+      {"+-", [](const Row& r, const Ratios&) { return spread_cell(r); }, 3},
       {"speed-up", speed_up, kKept},
-      {"GFLOP/s", [](const json& r, const Rows&) { return rate(r, "gflops"); }, 7},
-      {"GB/s", [](const json& r, const Rows&) { return rate(r, "gbps"); }, 5},
-      {"roof",
-       [](const json& r, const Rows&) { return figure(r, "percent_of_roofline", "{:.0f}%"); }, 8},
-      {"bound", [](const json& r, const Rows&) { return text(r, "bound"); }, 1, false},
-      {"max abs", [](const json& r, const Rows&) { return figure(r, "max_abs", "{:.1e}"); }, 2},
-      {"rel L2", [](const json& r, const Rows&) { return figure(r, "l2_rel", "{:.1e}"); }, 4},
-      {"check", [](const json& r, const Rows&) { return text(r, "verdict"); }, kKept, false},
+      {"GFLOP/s", [](const Row& r, const Ratios&) { return rate(r.gflops); }, 7},
+      {"GB/s", [](const Row& r, const Ratios&) { return rate(r.gbps); }, 5},
+      {"roof", [](const Row& r, const Ratios&) { return figure(r.percent_of_roofline, "{:.0f}%"); },
+       8},
+      {"bound", [](const Row& r, const Ratios&) { return r.bound; }, 1, false},
+      {"max abs", [](const Row& r, const Ratios&) { return figure(r.max_abs, "{:.1e}"); }, 2},
+      {"rel L2", [](const Row& r, const Ratios&) { return figure(r.l2_rel, "{:.1e}"); }, 4},
+      {"check", [](const Row& r, const Ratios&) { return std::string(word(r.outcome)); }, kKept,
+       false},
   };
   return list;
 }
 
-std::string remark(const json& row) {
-  std::string words = text(row, text(row, "verdict") == "pass" ? "note" : "reason");
-  for (const json& flag : list(row, "flags"))
-    if (flag.is_string()) words += (words.empty() ? "" : "; ") + flag.get<std::string>();
+std::string remark(const Row& row) {
+  std::string words = row.passed() ? row.note : row.reason;
+  for (const std::string& flag : row.flags) words += (words.empty() ? "" : "; ") + flag;
   std::replace(words.begin(), words.end(), '\n', ' ');
   return words;
 }
@@ -122,13 +116,13 @@ std::string TableReport::paint(const char* code, const std::string& text) const 
   return color_ ? code + text + kReset : text;
 }
 
-std::string TableReport::block(const Rows& rows, const Rows& ratios) {
+std::string TableReport::block(const Rows& rows, const Ratios& ratios) {
   std::vector<std::vector<std::string>> cells;
   std::vector<bool> says(columns().size());
   widths_.resize(columns().size());
   for (size_t i = 0; i < columns().size(); i++) {
     cells.emplace_back();
-    for (const json& row : rows) {
+    for (const Row& row : rows) {
       const std::string cell = columns()[i].cell(row, ratios);
       cells[i].push_back(columns()[i].right ? cell : cut(cell));  // a figure is never cut
     }
@@ -151,8 +145,7 @@ std::string TableReport::block(const Rows& rows, const Rows& ratios) {
   for (size_t r = 0; r < rows.size(); r++) {
     out += line([&](size_t i) {
       const std::string cell = padded(cells[i][r], widths_[i], columns()[i].right);
-      return columns()[i].title == "check" ? paint(verdict_color(text(rows[r], "verdict")), cell)
-                                           : cell;
+      return columns()[i].title == "check" ? paint(verdict_color(rows[r].outcome), cell) : cell;
     });
     if (const std::string words = remark(rows[r]); !words.empty())
       out += paint(kDim, wrapped("      " + words, width_, 6));
@@ -160,7 +153,7 @@ std::string TableReport::block(const Rows& rows, const Rows& ratios) {
   return out;
 }
 
-std::string TableReport::rows(const Rows& rows, const Rows& ratios) {
+std::string TableReport::rows(const Rows& rows, const Ratios& ratios) {
   std::string out;
   for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
     while (end < rows.size() && case_text(rows[end]) == case_text(rows[begin])) end++;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/result.cpp: rows as JSON.
+// src/workbench/result.cpp: rows to JSON and back, by one list of fields.
 #include "workbench/result.h"
 
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 
 #include "workbench/case.h"
 #include "workbench/json_fields.h"
@@ -10,10 +15,60 @@
 namespace nrd {
 namespace {
 
-// JSON has no Inf and no NaN; a figure that is not finite was not taken.
-nlohmann::json number(std::optional<double> value) {
-  if (!value || !std::isfinite(*value)) return nullptr;
-  return *value;
+using nlohmann::json;
+
+constexpr Outcome kOutcomes[] = {Outcome::kPass, Outcome::kFail, Outcome::kSkipped,
+                                 Outcome::kError};
+
+// One overload a type of field, in each direction.
+template <class T>
+json stored(const T& value) {
+  return value;
+}
+json stored(Outcome outcome) { return word(outcome); }
+json stored(std::optional<double> value) {
+  return value && std::isfinite(*value) ? json(*value) : json(nullptr);  // JSON has no Inf, no NaN
+}
+json stored(std::optional<bool> value) { return value ? json(*value) : json(nullptr); }
+json stored(const std::optional<std::string>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+void take(const json& from, std::string_view key, std::string& to) { to = text(from, key); }
+void take(const json& from, std::string_view key, std::optional<double>& to) {
+  to = number(from, key);
+}
+void take(const json& from, std::string_view key, int& to) {
+  to = static_cast<int>(number(from, key).value_or(0));
+}
+void take(const json& from, std::string_view key, std::optional<bool>& to) {
+  const json& value = member(from, key);
+  to = value.is_boolean() ? std::optional(value.get<bool>()) : std::nullopt;
+}
+void take(const json& from, std::string_view key, std::optional<std::string>& to) {
+  const std::string value = text(from, key);
+  to = value.empty() ? std::nullopt : std::optional(value);
+}
+void take(const json& from, std::string_view key, std::vector<double>& to) {
+  for (const json& value : list(from, key))
+    if (value.is_number()) to.push_back(value);
+}
+void take(const json& from, std::string_view key, std::vector<std::string>& to) {
+  for (const json& value : list(from, key))
+    if (value.is_string()) to.push_back(value);
+}
+void take(const json& from, std::string_view key, Outcome& to) {
+  const std::string value = text(from, key);
+  for (Outcome outcome : kOutcomes)
+    if (word(outcome) == value) to = outcome;
+}
+
+Error bad_file(const std::string& path, std::string got, std::string hint = "") {
+  return make_error({.code = ErrorCode::kEnvironment,
+                     .argument = path,
+                     .got = std::move(got),
+                     .allowed = "a file written by `nereid bench --json`",
+                     .hint = std::move(hint)});
 }
 
 }  // namespace
@@ -28,76 +83,79 @@ std::string_view word(Outcome outcome) {
   return "error";
 }
 
-std::string Row::case_text() const {
-  return nrd::case_text(
-      CaseWords{op, shape, dtype, options, device, std::to_string(threads), cache, regime});
+std::string case_text(const Row& row) {
+  const std::string threads = row.threads > 0 ? std::to_string(row.threads) : "";
+  return case_text(CaseWords{row.op, row.shape, row.dtype, row.options, row.device, threads,
+                             row.cache, row.regime});
 }
 
-std::string case_text(const nlohmann::json& row) {
-  return case_text(CaseWords{text(row, "op"), text(row, "shape"), text(row, "dtype"),
-                             text(row, "options"), text(row, "device"), text(row, "threads"),
-                             text(row, "cache"), text(row, "regime")});
+std::string identity(const Row& row) {
+  std::string words = case_text(row);
+  for (const std::string& part : {row.backend, row.isa})
+    if (!part.empty()) words += " " + part;
+  return words;
 }
 
 bool Results::all_ok() const {
   for (const Row& row : rows)
-    if (row.outcome != Outcome::kPass && row.outcome != Outcome::kSkipped) return false;
+    if (row.wrong()) return false;
   return true;
 }
 
-nlohmann::json to_json(const Row& row) {
-  nlohmann::json json = {{"op", row.op},
-                         {"shape", row.shape},
-                         {"dtype", row.dtype},
-                         {"options", row.options},
-                         {"backend", row.backend},
-                         {"isa", row.isa},
-                         {"device", row.device},
-                         {"threads", row.threads},
-                         {"ok", row.outcome == Outcome::kPass},
-                         {"verdict", word(row.outcome)},
-                         {"reason", row.reason},
-                         {"kernel", row.kernel},
-                         {"note", row.note},
-                         {"numerics", row.numerics},
-                         {"cache", row.cache},
-                         {"regime", row.regime},
-                         {"timing", row.timing},
-                         {"sm_clock_mhz", number(row.sm_mhz)},
-                         {"watts", number(row.watts)},
-                         {"percent_of_clock_peak", number(row.percent_of_clock_peak)},
-                         {"median_us", number(row.median_us)},
-                         {"p10_us", number(row.p10_us)},
-                         {"p90_us", number(row.p90_us)},
-                         {"prepare_us", number(row.prepare_us)},
-                         {"gflops", number(row.gflops)},
-                         {"gbps", number(row.gbps)},
-                         {"percent_of_nominal", number(row.percent_of_nominal)},
-                         {"percent_of_roofline", number(row.percent_of_roofline)},
-                         {"workspace_bytes", number(row.workspace_bytes)},
-                         {"peak_bytes", number(row.peak_bytes)},
-                         {"flops", row.flops},
-                         {"bytes", row.bytes},
-                         {"bound", row.bound},
-                         {"flags", row.flags},
-                         {"slices_us", row.slices_us}};
-  const bool checked = row.accuracy.has_value();
-  const Verdict v = row.accuracy.value_or(Verdict{});
-  auto figure = [&](double value) { return checked ? number(value) : nlohmann::json(nullptr); };
-  json["max_abs"] = figure(v.max_abs);
-  json["max_rel"] = figure(v.max_rel);
-  json["l2_rel"] = figure(v.l2_rel);
-  json["ulp_p50"] = figure(v.ulp_p50);
-  json["ulp_p99"] = figure(v.ulp_p99);
-  json["first_bad_index"] =
-      v.first_bad.empty() ? nlohmann::json(nullptr) : nlohmann::json(v.first_bad);
-  return json;
+json to_json(const Row& row) {
+  json out = {{"case", case_text(row)}, {"ok", row.passed()}};
+  for_each_field(row, [&](const char* name, const auto& value) { out[name] = stored(value); });
+  return out;
 }
 
-nlohmann::json to_json(const RatioRow& r) {
-  return {{"case", r.case_text},        {"backend", r.backend},
-          {"against", r.against},       {"median", number(r.ratio.median)},
-          {"low", number(r.ratio.low)}, {"high", number(r.ratio.high)}};
+Row row_from_json(const json& from) {
+  Row row;
+  for_each_field(row, [&](const char* name, auto& value) { take(from, name, value); });
+  return row;
+}
+
+json to_json(const RatioRow& r) {
+  return {{"case", r.case_text},
+          {"backend", r.backend},
+          {"against", r.against},
+          {"median", stored(std::optional(r.ratio.median))},
+          {"low", stored(std::optional(r.ratio.low))},
+          {"high", stored(std::optional(r.ratio.high))}};
+}
+
+RatioRow ratio_from_json(const json& from) {
+  const double median = number(from, "median").value_or(0);
+  return {text(from, "case"),
+          text(from, "backend"),
+          text(from, "against"),
+          {median, number(from, "low").value_or(median), number(from, "high").value_or(median)}};
+}
+
+Document document_from_json(const json& from) {
+  Document document;
+  const json& complete = member(from, "complete");
+  document.complete = complete.is_boolean() && complete.get<bool>();
+  const json& environment = member(from, "environment");
+  document.environment = environment.is_object() ? environment : json::object();
+  for (const json& row : list(from, "results")) document.rows.push_back(row_from_json(row));
+  for (const json& ratio : list(from, "ratios")) document.ratios.push_back(ratio_from_json(ratio));
+  return document;
+}
+
+Expected<Document> read_results(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return bad_file(path, fmt::format("{}", std::strerror(errno)));
+  const json found = json::parse(file, nullptr, false);
+  if (found.is_discarded())
+    return bad_file(path, "text that is not whole JSON", "was the run that wrote it interrupted?");
+  if (!found.is_object() || !found.contains("schema") || !found.contains("results") ||
+      !found["results"].is_array())
+    return bad_file(path, "JSON of another kind");
+  if (found["schema"] != 1)
+    return bad_file(path, "schema " + found["schema"].dump(), "this version reads schema 1");
+  for (const json& row : found["results"])
+    if (!row.is_object()) return bad_file(path, "a result that is no object");
+  return document_from_json(found);
 }
 
 }  // namespace nrd

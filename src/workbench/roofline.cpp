@@ -60,7 +60,8 @@ void Roofline::judge(Row& row, const Case& c) {
   if (floor_us > 0) row.percent_of_roofline = 100 * floor_us / us;
 
   const DeviceProfile& p = machine_.profile;
-  const double nominal_rate = peak_rate(p.nominal, c.desc) * std::min(c.spec.threads, p.cores);
+  const double nominal_rate =
+      peak_rate(nominal_at_clock(p, peaks), c.desc) * std::min(c.spec.threads, p.cores);
   const bool from_dram = working_set(c) > last_level_cache_bytes(p);
   const double nominal_compute = nominal_rate > 0 ? work.flops / nominal_rate * 1e-3 : 0;
   const double nominal_memory =
@@ -71,7 +72,7 @@ void Roofline::judge(Row& row, const Case& c) {
   if (row.percent_of_roofline.value_or(0) > 100)
     row.flags.push_back("over 100 % of the measured roofline");
   if (row.percent_of_nominal.value_or(0) > 100)
-    row.flags.push_back("over 100 % of the nominal roofline");
+    row.flags.push_back(kOverNominal);
   if (row.p10_us && *row.p10_us > 0 && *row.p90_us / *row.p10_us > kNoisy)
     row.flags.push_back(fmt::format("noisy: p90 / p10 = {:.1f}", *row.p90_us / *row.p10_us));
 }

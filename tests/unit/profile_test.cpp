@@ -179,6 +179,7 @@ void expect_peaks(const DeviceProfile& profile, int threads) {
   EXPECT_EQ(peaks.threads, std::min(threads, profile.cores));
   const IsaSet isa = profile.isa;
   EXPECT_GT(peaks.arithmetic.f32_fma, 0);
+  EXPECT_TRUE(peaks.ghz > 0.2 && peaks.ghz < 10) << peaks.ghz;
   const bool int8 =
       isa.has(Feature::kAvxVnni) || isa.has(Feature::kAvx512Vnni) || isa.has(Feature::kDotprod);
   EXPECT_EQ(peaks.arithmetic.int8_dot > 0, int8);
@@ -206,6 +207,22 @@ TEST(Peaks, AreMeasuredAtEachLevelOfThisMachine) {
     expect_peaks(DeviceProfile::host(*isa), 1);
   }
   expect_peaks(DeviceProfile::host(detect_isa()), 2);
+}
+
+// A core that boosts has a higher limit; one that is held down keeps the nominal one.
+TEST(Peaks, TheNominalLimitFollowsTheClock) {
+  DeviceProfile profile;
+  profile.nominal_ghz = 2;
+  profile.nominal = {.f32_fma = 64, .bf16_dot = 128, .int8_dot = 256, .amx_bf16 = 0, .amx_int8 = 0};
+  MeasuredPeaks reached;
+  reached.ghz = 3;
+  EXPECT_DOUBLE_EQ(nominal_at_clock(profile, reached).f32_fma, 96);
+  EXPECT_DOUBLE_EQ(nominal_at_clock(profile, reached).int8_dot, 384);
+  reached.ghz = 1;
+  EXPECT_DOUBLE_EQ(nominal_at_clock(profile, reached).f32_fma, 64);
+  profile.nominal_ghz = 0;  // unknown
+  reached.ghz = 3;
+  EXPECT_DOUBLE_EQ(nominal_at_clock(profile, reached).f32_fma, 64);
 }
 
 TEST(Peaks, AProfileOfAnotherMachineRunsNothingThisOneLacks) {

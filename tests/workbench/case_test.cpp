@@ -143,6 +143,30 @@ TEST(Data, DoesNotDependOnTheLayout) {
   EXPECT_EQ(b[11], static_cast<float>(element_value(kn, 1, 11)));
 }
 
+// The same numbers, rows further apart; and the option survives the way to a worker.
+TEST(Data, PaddedRowsHoldTheSameNumbers) {
+  CaseSpec s;
+  s.op = "gemm";
+  s.request.sizes = {{"m", 2}, {"n", 5}, {"k", 7}};
+  const Case dense = *make_case(s);
+  ASSERT_TRUE(apply_options(s, "pad=3"));
+  const Case padded = *make_case(case_spec_from_json(to_json(s)));
+  EXPECT_EQ(padded.options_text(), "pad=3");
+  std::vector<float> a(14), wide(20), b(35), wide_b(50);
+  fill_operand(dense, 0, a.data());
+  fill_operand(padded, 0, wide.data());
+  fill_operand(dense, 1, b.data());
+  fill_operand(padded, 1, wide_b.data());
+  for (size_t k = 0; k < 7; k++) {
+    for (size_t m = 0; m < 2; m++) EXPECT_EQ(a[m * 7 + k], wide[m * 10 + k]);
+    for (size_t n = 0; n < 5; n++) EXPECT_EQ(b[n * 7 + k], wide_b[n * 10 + k]);
+  }
+  EXPECT_FALSE(apply_options(s, "pad=x"));
+  s.op = "relu";
+  s.request.sizes = {{"n", 4}};
+  EXPECT_FALSE(make_case(s)) << "there are no rows";
+}
+
 TEST(Data, IndicesStayInsideTheirTable) {
   CaseSpec s;
   s.op = "embedding";

@@ -103,6 +103,30 @@ TEST(Checker, RejectsTheOtherCast) {
   }
 }
 
+// Where two roundings meet in one output, each may go its own way: one of them up and the other
+// down lies outside of both up and both down.
+TEST(Checker, TwoRoundingsMayGoOppositeWays) {
+  CaseSpec spec;
+  spec.op = "rmsnorm_rope";
+  spec.request.sizes = {{"batch", 4}, {"seq", 128}, {"hidden", 256}, {"head_dim", 64}};
+  spec.request.dtypes = "f16";
+  spec.request.attributes["cast"] = std::string("before_weight");
+  const Case c = *make_case(spec);
+  Expected<Reference> reference = make_reference(c, 1);
+  ASSERT_TRUE(reference);
+  const ReferenceOutput narrow = reference->outputs.front();
+  ASSERT_TRUE(widen_reference(c, *reference, 1));
+  const ReferenceOutput& wide = reference->outputs.front();
+  size_t wider = 0;
+  for (size_t i = 0; i < wide.value.size(); i++) {
+    EXPECT_LE(wide.low[i], narrow.low[i]);
+    EXPECT_GE(wide.high[i], narrow.high[i]);
+    wider += wide.low[i] < narrow.low[i] || wide.high[i] > narrow.high[i];
+  }
+  EXPECT_GT(wider, 10u);
+  EXPECT_LT(wider, wide.value.size() / 20) << "most outputs hang on nothing";
+}
+
 TEST(Checker, RejectsHalfPrecisionAccumulation) {
   const PlantedKernel wrong([](const Desc& d, void* const* p) {
     const int64_t m = d.axes[0], k = d.axes[1], n = d.axes[2];

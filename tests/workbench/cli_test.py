@@ -30,6 +30,42 @@ class Verbs(unittest.TestCase):
                      "cudnn", "copy", "read", "one_scale"):
             self.assertIn(name, listed.stdout)
 
+    def test_one_object_of_facts(self):
+        """--json last or before another option is JSON alone; with a name, a file beside the text."""
+        def told(*arguments):
+            out = run(*arguments, "--json")
+            self.assertEqual(out.returncode, 0, out.stderr)
+            document = json.loads(out.stdout)
+            self.assertEqual(document["schema"], 1)
+            return document
+
+        info = told("info")
+        self.assertIn(info["isa_level"], run("info").stdout)
+        self.assertIn("NEREID_ISA", [v["name"] for v in info["environment"]])
+        ops = told("ops")["operators"]
+        self.assertGreater(len(ops), 40)
+        self.assertEqual(set(ops[0]) & {"name", "group", "summary", "signatures", "options", "tolerance", "example"},
+                         {"name", "group", "summary", "signatures", "options", "tolerance", "example"})
+        (norm,) = told("ops", "rms_norm")["operators"]
+        self.assertEqual(norm["options"][0]["values"], ["after_weight", "before_weight"])
+        self.assertEqual(told("ops", "fp8_gemm")["operators"][0]["tolerances"], {"accumulate=fast": 0.02})
+        backends = {b["name"]: b for b in told("backends")["backends"]}
+        self.assertTrue(backends["cpu"]["available"])
+        self.assertEqual(backends["cpu"]["operators"], len(ops))
+        (case,) = told("explain", "silu", "--shape", "n=100")["cases"]
+        self.assertTrue(case["case"].startswith("silu n=100 f32"))
+        chosen = [k for k in case["kernels"] if k["chosen"] and k["backend"] == "cpu"]
+        self.assertEqual(len(chosen), 1)
+        out = run("explain", "silu", "--json", "--shape", "n=1,2")  # before another option
+        self.assertEqual(len(json.loads(out.stdout)["cases"]), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "info.json")
+            out = run("info", "--json", path)
+            self.assertIn("cores", out.stdout)
+            with open(path) as file:
+                self.assertEqual(json.load(file)["cpu"], info["cpu"])
+        self.assertEqual(run("info", "--json", "/no/such/folder/a").returncode, 1)
+
     def test_explain_names_every_kernel(self):
         out = run("explain", "silu", "--shape", "n=100").stdout
         self.assertIn("* cpu", out)
@@ -81,6 +117,16 @@ class Verbs(unittest.TestCase):
         verdicts = {(r["backend"], r["verdict"]) for r in json.loads(out.stdout)["results"]}
         self.assertIn(("misbehaving", "fail"), verdicts)
         self.assertIn(("cpu", "pass"), verdicts)
+
+    def test_the_demo_fits_a_screen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = run("demo", "--out", folder, "--rounds", "1", "--slice-ms", "0.01")
+            self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+            self.assertLessEqual(out.stdout.count("\n"), 24, out.stdout)
+            for word in ("operators checked on", "all right", "geometric mean of", "far from roof", "report.html"):
+                self.assertIn(word, out.stdout)
+            with open(os.path.join(folder, "report.json")) as file:
+                self.assertTrue(json.load(file)["complete"])
 
     def test_json_is_written_when_rows_fail(self):
         out = run("--plugin", MISBEHAVING, "bench", "exp", "--shape", "n=8", "--backend", "misbehaving", *QUICK, "--json")

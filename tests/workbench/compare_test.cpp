@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,14 +18,17 @@ namespace {
 
 using nlohmann::json;
 
-json row(const char* op, const char* verdict, std::vector<double> slices) {
-  return {{"op", op},          {"shape", "n=8"},     {"dtype", "f32"}, {"options", ""},
-          {"backend", "cpu"},  {"isa", "avx2"},      {"threads", 1},   {"cache", "warm"},
-          {"regime", "eager"}, {"verdict", verdict}, {"reason", ""},   {"slices_us", slices}};
-}
-
-json document(std::vector<json> rows) {
-  return {{"schema", 1}, {"environment", json::object()}, {"results", rows}};
+Row row(const char* op, Outcome outcome, std::vector<double> slices) {
+  Row row;
+  row.op = op;
+  row.shape = "n=8";
+  row.dtype = "f32";
+  row.backend = "cpu";
+  row.isa = "avx2";
+  row.cache = "warm";
+  row.outcome = outcome;
+  row.slices_us = std::move(slices);
+  return row;
 }
 
 std::string verdict(const Changes& changes, const std::string& op) {
@@ -34,24 +38,29 @@ std::string verdict(const Changes& changes, const std::string& op) {
 }
 
 TEST(Compare, JudgesEachRow) {
-  const json before =
-      document({row("a", "pass", {10, 10.1, 9.9}), row("b", "pass", {10, 10.1, 9.9}),
-                row("c", "pass", {10, 10.1, 9.9}), row("d", "pass", {1}), row("e", "fail", {1}),
-                row("gone", "pass", {1})});
-  const json after = document({row("a", "pass", {5, 5.1, 4.9}), row("b", "pass", {20, 20.1, 19.9}),
-                               row("c", "pass", {10, 10.1, 9.9}), row("d", "fail", {1}),
-                               row("e", "pass", {1}), row("new", "pass", {1})});
-  Expected<Changes> changes = compare_results(before, after, 0.03);
-  ASSERT_TRUE(changes);
-  EXPECT_EQ(verdict(*changes, "a"), "faster");
-  EXPECT_EQ(verdict(*changes, "b"), "slower");
-  EXPECT_EQ(verdict(*changes, "c"), "same");
-  EXPECT_EQ(verdict(*changes, "d"), "failing");
-  EXPECT_EQ(verdict(*changes, "e"), "fixed");
-  EXPECT_EQ(verdict(*changes, "gone"), "missing");
-  EXPECT_EQ(verdict(*changes, "new"), "new");
-  EXPECT_TRUE(changes->regressed());
-  EXPECT_FALSE(compare_results(before, before, 0.03)->regressed());
+  constexpr Outcome kPass = Outcome::kPass, kFail = Outcome::kFail;
+  const std::vector<Row> before = {row("a", kPass, {10, 10.1, 9.9}),
+                                   row("b", kPass, {10, 10.1, 9.9}),
+                                   row("c", kPass, {10, 10.1, 9.9}),
+                                   row("d", kPass, {1}),
+                                   row("e", kFail, {1}),
+                                   row("gone", kPass, {1})};
+  const std::vector<Row> after = {row("a", kPass, {5, 5.1, 4.9}),
+                                  row("b", kPass, {20, 20.1, 19.9}),
+                                  row("c", kPass, {10, 10.1, 9.9}),
+                                  row("d", kFail, {1}),
+                                  row("e", kPass, {1}),
+                                  row("new", kPass, {1})};
+  const Changes changes = compare_results(before, after, 0.03);
+  EXPECT_EQ(verdict(changes, "a"), "faster");
+  EXPECT_EQ(verdict(changes, "b"), "slower");
+  EXPECT_EQ(verdict(changes, "c"), "same");
+  EXPECT_EQ(verdict(changes, "d"), "failing");
+  EXPECT_EQ(verdict(changes, "e"), "fixed");
+  EXPECT_EQ(verdict(changes, "gone"), "missing");
+  EXPECT_EQ(verdict(changes, "new"), "new");
+  EXPECT_TRUE(changes.regressed());
+  EXPECT_FALSE(compare_results(before, before, 0.03).regressed());
 }
 
 TEST(Compare, FilesThatAreNoResultsAreRefused) {
@@ -68,15 +77,16 @@ TEST(Compare, FilesThatAreNoResultsAreRefused) {
   EXPECT_FALSE(reads(R"({"schema": 1, "results": [3]})"));
   EXPECT_TRUE(reads(R"({"schema": 1, "results": []})"));
   // Rows of odd content are compared as far as they go.
-  const json odd =
-      json::parse(R"({"schema":1,"results":[{"op":null,"threads":"x","slices_us":3}]})");
-  EXPECT_TRUE(compare_results(odd, odd, 0.03));
+  const Document odd = document_from_json(
+      json::parse(R"({"schema":1,"results":[{"op":null,"threads":"x","slices_us":3}, 7]})"));
+  EXPECT_EQ(compare_results(odd.rows, odd.rows, 0.03).changes.size(), 1u);
   std::remove(path.c_str());
 }
 
 TEST(Reports, TableMarkdownAndCsvHoldEveryRow) {
-  std::vector<json> rows = {row("alpha", "pass", {1, 2, 3}), row("beta", "error", {})};
-  rows[1]["reason"] = "a \"quoted\", reason | with a bar";
+  std::vector<Row> rows = {row("alpha", Outcome::kPass, {1, 2, 3}),
+                           row("beta", Outcome::kError, {})};
+  rows[1].reason = "a \"quoted\", reason | with a bar";
   const std::string table = TableReport(false).rows(rows, {}), csv = csv_head() + csv_rows(rows),
                     markdown = markdown_head(json::object()) + markdown_rows(rows, {});
   for (const std::string* text : {&table, &csv, &markdown}) {
@@ -97,36 +107,29 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 // A row with something in every column.
-json wide_row(std::string backend, double us) {
-  json wide = row("rmsnorm_rope", "pass", {us});
-  wide.update({{"shape", "batch=16,seq=4096,hidden=16384,head_dim=128"},
-               {"dtype", "bf16,bf16,f32,f32->bf16"},
-               {"options", "cast=before_weight,eps=1e-06"},
-               {"backend", backend},
-               {"kernel", "a_kernel_whose_name_takes_much_more_than_its_share"},
-               {"median_us", us},
-               {"p10_us", us},
-               {"p90_us", 2 * us},
-               {"gflops", 123456.7},
-               {"gbps", 12345.6},
-               {"percent_of_roofline", 1234.5},
-               {"bound", "compute"},
-               {"max_abs", 1.25e-5},
-               {"l2_rel", 1.25e-5},
-               {"note",
-                "a remark that says a great deal, and more than fits into one line of a "
-                "terminal that is eighty columns wide"}});
+Row wide_row(std::string backend, double us) {
+  Row wide = row("rmsnorm_rope", Outcome::kPass, {us});
+  wide.shape = "batch=16,seq=4096,hidden=16384,head_dim=128";
+  wide.dtype = "bf16,bf16,f32,f32->bf16";
+  wide.options = "cast=before_weight,eps=1e-06";
+  wide.backend = std::move(backend);
+  wide.kernel = "a_kernel_whose_name_takes_much_more_than_its_share";
+  wide.median_us = wide.p10_us = us;
+  wide.p90_us = 2 * us;
+  wide.gflops = 123456.7;
+  wide.gbps = 12345.6;
+  wide.percent_of_roofline = 1234.5;
+  wide.bound = "compute";
+  wide.max_abs = wide.l2_rel = 1.25e-5;
+  wide.note =
+      "a remark that says a great deal, and more than fits into one line of a terminal that is "
+      "eighty columns wide";
   return wide;
 }
 
 TEST(Reports, ATableFitsItsWidth) {
-  const std::vector<json> rows = {wide_row("cpu", 1.5), wide_row("a_plugin_with_a_long_name", 123)};
-  const std::vector<json> ratios = {{{"case", case_text(rows[0])},
-                                     {"backend", "cpu"},
-                                     {"against", "x"},
-                                     {"median", 12.34},
-                                     {"low", 11.1},
-                                     {"high", 13.3}}};
+  const std::vector<Row> rows = {wide_row("cpu", 1.5), wide_row("a_plugin_with_a_long_name", 123)};
+  const std::vector<RatioRow> ratios = {{case_text(rows[0]), "cpu", "x", {12.34, 11.1, 13.3}}};
   for (size_t width : {60u, 80u, 100u, 200u}) {
     const std::string table = TableReport(false, width).rows(rows, ratios);
     for (const std::string& line : lines_of(table)) EXPECT_LE(line.size(), width) << line;
@@ -141,8 +144,8 @@ TEST(Reports, ATableFitsItsWidth) {
 
 // What accuracy alone is asked of has no empty columns of times.
 TEST(Reports, ATableShowsWhatWasTaken) {
-  json checked = row("alpha", "pass", {});
-  checked["max_abs"] = 1e-7;
+  Row checked = row("alpha", Outcome::kPass, {});
+  checked.max_abs = 1e-7;
   const std::string table = TableReport(false).rows({checked}, {});
   EXPECT_NE(table.find("max abs"), std::string::npos);
   for (const char* title : {"time", "speed-up", "GFLOP/s", "rel L2"})
@@ -152,8 +155,8 @@ TEST(Reports, ATableShowsWhatWasTaken) {
 TEST(Reports, BlocksStandInLine) {
   TableReport table(false);
   const std::string first = table.rows({wide_row("a_long_backend_name", 10)}, {});
-  json later = wide_row("cpu", 10);
-  later["op"] = "other";
+  Row later = wide_row("cpu", 10);
+  later.op = "other";
   const std::string second = table.rows({later}, {});
   EXPECT_EQ(lines_of(first)[3].find("time"), lines_of(second)[3].find("time"));
 }
@@ -173,18 +176,35 @@ TEST(Reports, ACaseIsSpelledOnce) {
   made.dtype = "bf16";
   made.cache = "cold";
   made.threads = 4;
-  EXPECT_EQ(made.case_text(), "gemm m=1,n=2,k=3 bf16 threads=4 cold");
-  EXPECT_EQ(case_text(to_json(made)), made.case_text());
+  EXPECT_EQ(case_text(made), "gemm m=1,n=2,k=3 bf16 threads=4 cold");
   made.options = "b=kn";
   made.device = "cuda:1";
   made.regime = "gapped";
-  EXPECT_EQ(made.case_text(), "gemm m=1,n=2,k=3 bf16 b=kn cuda:1 cold gapped");
-  EXPECT_EQ(case_text(to_json(made)), made.case_text());
-  json other = to_json(made);
-  other["device"] = "cuda:0";
-  Expected<Changes> changes = compare_results(document({to_json(made)}), document({other}), 0.03);
-  ASSERT_TRUE(changes);
-  EXPECT_EQ(changes->changes.size(), 2u);  // another device is another row
+  EXPECT_EQ(case_text(made), "gemm m=1,n=2,k=3 bf16 b=kn cuda:1 cold gapped");
+  EXPECT_EQ(to_json(made)["case"], case_text(made));
+  Row other = made;
+  other.device = "cuda:0";
+  EXPECT_EQ(compare_results({made}, {other}, 0.03).changes.size(), 2u);  // another device
+}
+
+// What comes back from a file is what was written, in every field.
+TEST(Reports, RowsComeBackFromJson) {
+  Row full = wide_row("cpu", 1.5);
+  full.outcome = Outcome::kFail;
+  full.threads = 7;
+  full.first_bad = "out[17]";
+  full.flags = {"noisy", "over"};
+  full.throttled = true;
+  full.watts = 12.5;
+  const json written = to_json(full);
+  EXPECT_EQ(to_json(row_from_json(written)), written);
+  EXPECT_EQ(identity(row_from_json(written)), identity(full));
+  for_each_field(full, [&](const char* name, const auto&) { EXPECT_TRUE(written.contains(name)); });
+  full.median_us = HUGE_VAL;  // JSON has no such number
+  EXPECT_FALSE(row_from_json(to_json(full)).median_us);
+  const RatioRow ratio{"case", "cpu", "x", {1.5, 1.25, 2}};
+  EXPECT_EQ(to_json(ratio_from_json(to_json(ratio))), to_json(ratio));
+  EXPECT_EQ(row_from_json(json(7)).outcome, Outcome::kError);
 }
 
 TEST(Reports, TimesHaveThreeDigits) {

@@ -81,8 +81,8 @@ TEST_F(OnDevice, ARaceIsCheckedTimedAndCompared) {
     EXPECT_EQ(row.watts, 600);
     EXPECT_NE(row.timing.find("a graph of"), std::string::npos) << row.timing;
   }
-  EXPECT_TRUE(results.rows[0].accuracy);
-  EXPECT_FALSE(results.rows[2].accuracy) << "a roof computes nothing";
+  EXPECT_TRUE(results.rows[0].max_abs);
+  EXPECT_FALSE(results.rows[2].max_abs) << "a roof computes nothing";
   ASSERT_EQ(results.ratios.size(), 2u);
   EXPECT_EQ(results.ratios[0].backend, "cuda");
   EXPECT_EQ(results.ratios[1].against, "roof");
@@ -102,7 +102,7 @@ TEST_F(OnDevice, BothRegimesShareOneCheck) {
   const Results results = run({spec(), gapped});
   ASSERT_EQ(results.rows.size(), 4u);
   EXPECT_EQ(results.rows[3].outcome, Outcome::kPass);
-  EXPECT_TRUE(results.rows[3].accuracy);
+  EXPECT_TRUE(results.rows[3].max_abs);
   EXPECT_EQ(checked, 2) << "two poisoned runs, of the first regime";
 }
 

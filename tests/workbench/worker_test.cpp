@@ -86,8 +86,8 @@ TEST(Workers, InProcessAndWorkerGiveTheSameOutputs) {
   s.options.worker.in_process = true;
   const Results inside = s.run();
   ASSERT_EQ(apart.rows[0].outcome, Outcome::kPass) << apart.rows[0].reason;
-  EXPECT_EQ(apart.rows[0].accuracy->max_abs, inside.rows[0].accuracy->max_abs);
-  EXPECT_EQ(apart.rows[0].accuracy->l2_rel, inside.rows[0].accuracy->l2_rel);
+  EXPECT_EQ(apart.rows[0].max_abs, inside.rows[0].max_abs);
+  EXPECT_EQ(apart.rows[0].l2_rel, inside.rows[0].l2_rel);
 }
 
 TEST(Workers, TimedRowsHaveSlicesAndARatio) {

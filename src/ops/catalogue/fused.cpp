@@ -257,7 +257,10 @@ Op fp8_gemm() {
                        "promote partial sums to f32 at least every 128 of k, or at the end"}},
           .variants = std::move(variants),
           .flops = 2,
-          .tolerance = {.f32 = 1e-3},
+          // Tensor cores keep 13 bits of what they add up; an element where large terms cancel
+          // within 128 of k may be off by some more than the whole.
+          .tolerance = {.f32 = 4e-3, .l2 = 1e-3},
+          .tolerances = {{"accumulate=fast", {.f32 = 2e-2, .l2 = 2e-2}}},
           .shape = "m=64,n=256,k=512"};
 }
 
