@@ -4,11 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 
+#include "base/files.h"
 #include "workbench/json_fields.h"
 #include "workbench/result.h"
 
@@ -94,9 +92,9 @@ Expected<Changes> compare_results(const json& before, const json& after, double 
 }
 
 Expected<json> read_results(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return bad_file(path, fmt::format("{}", std::strerror(errno)));
-  json document = json::parse(file, nullptr, false);
+  Expected<std::string> content = read_file(path);
+  if (!content) return bad_file(path, content.error().got);
+  json document = json::parse(*content, nullptr, false);
   if (document.is_discarded())
     return bad_file(path, "text that is not whole JSON", "was the run that wrote it interrupted?");
   if (!document.is_object() || !document.contains("schema") || !document.contains("results") ||
