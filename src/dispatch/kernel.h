@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/kernel.h: what an implementation of an operator looks like (DESIGN decision 7).
+// src/dispatch/kernel.h: what an implementation of an operator looks like.
 #pragma once
 
 #include <memory>

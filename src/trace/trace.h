@@ -188,7 +188,7 @@ struct TraceLoop {
                               // which stand in the loop they belong to
 };
 
-// What a function is, for users and for the fuser (SPEC 4). By structure, not by name.
+// What a function is, for users and for the fuser. By structure, not by name.
 enum class OpClass : uint8_t {
   kElementwise,  // one loop (nest), no carried value, every access at the loops' own indices
   kPairwise,     // several elements of the output from several of the input in one iteration

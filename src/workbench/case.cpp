@@ -17,7 +17,7 @@ constexpr std::array kDistributions = {Distribution::kNormal,   Distribution::kW
                                        Distribution::kOutliers, Distribution::kDenormal,
                                        Distribution::kSpecial,  Distribution::kConstant};
 
-// The weight of a product: an operand b[k,n], which users hold as [N,K] (DESIGN decision 11).
+// The weight of a product: an operand b[k,n], which users hold as [N,K].
 int product_weight(const Desc& desc) {
   const Signature& s = desc.signature();
   int b = s.find_operand("b");

@@ -13,7 +13,7 @@
 namespace nrd {
 namespace {
 
-// Tensor cores keep 13 bits of what they add up. SPEC 5 bounds the relative L2 error of such
+// Tensor cores keep 13 bits of what they add up. What is bounded is the relative L2 error of such
 // products, more where sums stay in the tensor cores to the end; an element where large terms
 // cancel within 128 of k may be off by some more than that.
 constexpr double kFastAccumulation = 2e-2, kCancelling = 4;

@@ -25,7 +25,7 @@ struct Lane {
   std::vector<const Row*> rows;
 };
 
-// The worst that SPEC 2 allows for the type of the output; operators may be held to less.
+// The worst that is allowed for the type of the output; operators may be held to less.
 Number ceiling(const std::string& dtype) {
   const std::size_t arrow = dtype.rfind("->");
   const std::string output = arrow == std::string::npos ? dtype : dtype.substr(arrow + 2);
