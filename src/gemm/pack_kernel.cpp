@@ -5,6 +5,7 @@
 //   kAlongK:  for each block of `lanes` steps: for each group of `lanes` across: load one vector of
 //             each, transpose in registers, store `lanes` steps
 //   kStrided: for each step: load the width element by element, store it
+//   kGroups:  for each group of steps: load the width of each, shift and join to words, store them
 //
 // Registers: a group's transpose holds `lanes` vectors (16 of 32 on AVX-512, 8 of 16 on AVX2, 4 of
 // 32 on NEON); log2(lanes) rounds of zips turn rows into columns.
@@ -29,7 +30,7 @@ using jit::Mem;
 using jit::Op;
 using jit::V;
 
-constexpr jit::Lane kF32 = jit::Lane::kF32;
+constexpr jit::Lane kF32 = jit::Lane::kF32, kI32 = jit::Lane::kI32;
 constexpr int kAhead = 256;  // bytes
 constexpr int kUnroll = 4;   // steps a turn
 
@@ -88,9 +89,10 @@ class Writer {
       for (int u = 0; u < unroll; u++) {
         for (int g = 0; g < groups_; g++) {
           const int64_t at = int64_t{4} * (u * spec_.step + g * lanes_);
-          b_.store(DType::kF32, kF32, {to_, {}, 1, at}, load_across(g));
+          const V loaded = spec_.source == PackSource::kGroups ? load_group(g) : load_across(g);
+          b_.store(DType::kF32, kF32, {to_, {}, 1, at}, loaded);
         }
-        b_.gop(Op::kGAdd, from_, along_k_, from_);
+        for (int i = 0; i < spec_.group; i++) b_.gop(Op::kGAdd, from_, along_k_, from_);
       }
       b_.gop(Op::kGAdd, to_, int64_t{4} * unroll * spec_.step, to_);
     });
@@ -109,6 +111,28 @@ class Writer {
     }
     if (!spec_.has_scale) return loaded;
     return b_.op2(Op::kMul, kF32, loaded, scales_[static_cast<size_t>(group)]);
+  }
+
+  // Element i of a group is the i-th lowest part of its word.
+  V load_group(int group) {
+    if (width_of(group) == 0) return b_.constant(0.0f);
+    V word;
+    G row = from_;
+    for (int i = 0; i < spec_.group; i++) {
+      const V part = load_part(i, {row, {}, 1, int64_t{size()} * group * lanes_}, tail_of(group));
+      word = i == 0 ? part : b_.op2(Op::kOr, kI32, word, part);
+      if (i + 1 < spec_.group) row = b_.gop(Op::kGAdd, row, along_k_);
+    }
+    if (!spec_.inverts_top_bits) return word;
+    return b_.op2(Op::kXor, kI32, word, b_.constant(kI32, 0x80808080));
+  }
+
+  // In its place, with zeros around it.
+  V load_part(int i, const Mem& at, const jit::Tail* tail) {
+    const int bits = 32 / spec_.group;
+    const V wide = b_.load(bits == 16 ? spec_.dtype : DType::kU8, kI32, at, tail);
+    if (i > 0) return b_.shift(Op::kShl, wide, bits * i);
+    return bits == 16 ? b_.op2(Op::kAnd, kI32, wide, b_.constant(kI32, 0xffff)) : wide;
   }
 
   // ---- sources along k ----
@@ -203,8 +227,8 @@ class Writer {
 }  // namespace
 
 std::string PackSpec::key() const {
-  return fmt::format("pack/{}/{}/{}/{}of{}{}", target->isa, word(dtype), static_cast<int>(source),
-                     width, step,
+  return fmt::format("pack/{}/{}/{}g{}/{}of{}{}", target->isa, word(dtype),
+                     static_cast<int>(source), group, width, step,
                      inverts_top_bits ? "i"
                      : has_scale      ? "s"
                                       : "");

@@ -12,7 +12,8 @@
 namespace nrd::gemm {
 
 // How a panel's source lies in memory. `across` is the panel's width: rows of A, columns of B.
-enum class PackSource : uint8_t { kAlongK, kAcross, kStrided };
+// kGroups: likewise across, bytes of which `group` along k become one word.
+enum class PackSource : uint8_t { kAlongK, kAcross, kStrided, kGroups };
 
 // A panel is [k][step] f32, of which the first `width` of each step come from the source; the rest
 // of a step is 0. Stores are whole vectors: up to one vector behind the panel is overwritten.
@@ -21,6 +22,7 @@ struct PackSpec {
   DType dtype = DType::kF32;
   PackSource source = PackSource::kStrided;
   int width = 0, step = 0;
+  int group = 1;                  // of kGroups: 4, or 2 that widen to 16 bits
   bool inverts_top_bits = false;  // of each byte: a word is four of them
   bool has_scale = false;         // each element across has a factor
 
@@ -32,7 +34,7 @@ struct PackArgs {
   const void* from = nullptr;
   int64_t along_k = 0, across = 0;  // bytes from element to element
   float* to = nullptr;
-  int64_t steps = 0;  // of k
+  int64_t steps = 0;  // of k, or groups of it
   const float* scale = nullptr;
   int64_t scale_across = 0;  // bytes from factor to factor
 };

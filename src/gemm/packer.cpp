@@ -81,10 +81,19 @@ Expected<void> Packer::make_code(const jit::Target& target, const Side& side,
     const int64_t vector = size * family_->lanes;
     if (side.along_k == 1 && across_ % vector == 0) vector_bytes_ = vector;
   } else {
-    // Groups of four bytes that lie together move as words.
-    const bool is_word = groups_.group * groups_.element == 4 && size == groups_.element;
-    if (!is_word || side.along_k != 1 || family_->arithmetic == Arithmetic::kMatrix) return {};
-    spec.source = PackSource::kAlongK;
+    // Groups of four bytes that lie together move as words, others are joined to words.
+    const bool is_word = groups_.group * groups_.element == 4;
+    if (!is_word || family_->arithmetic == Arithmetic::kMatrix) return {};
+    if (side.along_k == 1) {
+      if (size != groups_.element) return {};
+      spec.source = PackSource::kAlongK;
+    } else if (side.across == 1 && size == 1) {  // compilers do well on pairs of 16 bits
+      spec.source = PackSource::kGroups;
+      spec.dtype = side.dtype;
+      spec.group = groups_.group;
+    } else {
+      return {};
+    }
   }
   const auto code = [&](int width) {
     spec.width = spec.step > 0 ? std::min(width, spec.step) : width;
