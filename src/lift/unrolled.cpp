@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // src/lift/unrolled.cpp: see unrolled.h.
 //
-//   fork --> main (n & -U iterations, U at a time) --> join --> rest (n & (U - 1) iterations) --> end
-//    |                                                  ^ |                                        ^
+//   fork --> main (n & -U iterations, U at a time) --> join --> rest (n & (U - 1) iterations) -->
+//   end
+//    |                                                  ^ | ^
 //    +---------------- fewer than U --------------------+ +------------- none are left -----------+
 //
-// What `rest` stores and carries is looked for in main U times, counters moved by one each time: from
-// the last copy back to the first, so that what one copy begins with is what the one before it must
-// have made. Then main goes on with its first copy alone, n times, and rest is never reached.
+// What `rest` stores and carries is looked for in main U times, counters moved by one each time:
+// from the last copy back to the first, so that what one copy begins with is what the one before it
+// must have made. Then main goes on with its first copy alone, n times, and rest is never reached.
 #include "lift/unrolled.h"
 
 #include <algorithm>
@@ -25,10 +26,10 @@ constexpr int kMaxDepth = 40;
 // The blocks of the picture above. `taken` is the last block before join or end on a way there.
 struct Shape {
   BlockId fork = kNoBlock, main = kNoBlock, join = kNoBlock, rest = kNoBlock, end = kNoBlock;
-  BlockId entry = kNoBlock;  // the predecessor of main outside of it
-  BlockId from_main = kNoBlock, from_fork = kNoBlock;    // predecessors of join
-  BlockId from_rest = kNoBlock, from_join = kNoBlock;    // predecessors of end
-  BlockId before_rest = kNoBlock;                        // the predecessor of rest outside of it
+  BlockId entry = kNoBlock;                            // the predecessor of main outside of it
+  BlockId from_main = kNoBlock, from_fork = kNoBlock;  // predecessors of join
+  BlockId from_rest = kNoBlock, from_join = kNoBlock;  // predecessors of end
+  BlockId before_rest = kNoBlock;                      // the predecessor of rest outside of it
   bool rest_is_loop = false;
 };
 
@@ -41,7 +42,8 @@ struct Carried {
 
 class Roller {
  public:
-  explicit Roller(Function& function) : f_(function), factory_(function), affine_(function), plain_(function, true) {}
+  explicit Roller(Function& function)
+      : f_(function), factory_(function), affine_(function), plain_(function, true) {}
 
   bool run() {
     bool any = false;
@@ -113,8 +115,7 @@ class Roller {
       if (!s_.rest_is_loop && (rest.successors.size() != 1 || rest.predecessors.size() != 1))
         continue;
       s_.from_rest = s_.rest;
-      const BlockId out =
-          s_.rest_is_loop ? other(rest.successors, s_.rest) : rest.successors[0];
+      const BlockId out = s_.rest_is_loop ? other(rest.successors, s_.rest) : rest.successors[0];
       if (s_.rest != s_.end && follow(s_.from_rest, out) == s_.end) return true;
     }
     return false;
@@ -164,9 +165,8 @@ class Roller {
     const Node& by = f_[n->args[1]];
     if (by.kind != Kind::kConst) return kNoNode;
     const uint64_t wanted = static_cast<uint64_t>(mask) & type_mask(by.type);
-    return by.bits == wanted || by.bits == (wanted & type_mask(by.type) >> 1)
-               ? n->args[0]
-               : kNoNode;
+    return by.bits == wanted || by.bits == (wanted & type_mask(by.type) >> 1) ? n->args[0]
+                                                                              : kNoNode;
   }
 
   // The low 32 bits of `wide` are `word`.
@@ -218,12 +218,11 @@ class Roller {
     const Predicate p = on_true ? c.predicate : inverse(c.predicate);
     const Affine apart = affine_.of(c.args[0]) - affine_.of(count);
     if (!apart.is_constant()) return false;
-    const int64_t least =
-        sign_extended(f_[c.args[1]].bits, f_[c.args[1]].type) - apart.constant +
-        (p == Predicate::kGt || p == Predicate::kA ? 1 : 0);
+    const int64_t least = sign_extended(f_[c.args[1]].bits, f_[c.args[1]].type) - apart.constant +
+                          (p == Predicate::kGt || p == Predicate::kA ? 1 : 0);
     if (p == Predicate::kNe) return least == 1 && copies_ == 2;
-    const bool is_order = p == Predicate::kGe || p == Predicate::kAe || p == Predicate::kGt ||
-                          p == Predicate::kA;
+    const bool is_order =
+        p == Predicate::kGe || p == Predicate::kAe || p == Predicate::kGt || p == Predicate::kA;
     return is_order && least == copies_;
   }
 
@@ -384,7 +383,8 @@ class Roller {
   int64_t steps_in(const Affine& of, int64_t j) const {
     int64_t sum = 0;
     for (const auto& [leaf, factor] : of.terms)
-      if (const Phi* phi = phi_of(leaf, s_.main)) sum += factor * (step_of(*phi, s_.main) / copies_) * j;
+      if (const Phi* phi = phi_of(leaf, s_.main))
+        sum += factor * (step_of(*phi, s_.main) / copies_) * j;
     return sum;
   }
 
@@ -416,7 +416,8 @@ class Roller {
     return same_arguments(r.args, m.args, r, j, depth);
   }
 
-  bool same_arguments(std::array<NodeId, 3> a, std::array<NodeId, 3> b, Node n, int64_t j, int depth) {
+  bool same_arguments(std::array<NodeId, 3> a, std::array<NodeId, 3> b, Node n, int64_t j,
+                      int depth) {
     const std::vector<NodeId> begins = begins_;
     const size_t used = used_.size();
     const auto all = [&] {
@@ -425,8 +426,8 @@ class Roller {
     };
     if (all()) return true;
     const bool commutes = n.kind == Kind::kPure &&
-                          (n.op == TraceOp::kAdd || n.op == TraceOp::kMul || n.op == TraceOp::kAnd ||
-                           n.op == TraceOp::kOr || n.op == TraceOp::kXor);
+                          (n.op == TraceOp::kAdd || n.op == TraceOp::kMul ||
+                           n.op == TraceOp::kAnd || n.op == TraceOp::kOr || n.op == TraceOp::kXor);
     if (!commutes) return false;
     begins_ = begins;
     used_.resize(used);
@@ -456,9 +457,8 @@ class Roller {
     }
     for (size_t i = 0; i < carried_.size(); i++)
       if (made[i] != carried_[i].main) return false;
-    const auto stores = std::count_if(
-        block(s_.main).memory.begin(), block(s_.main).memory.end(),
-        [&](NodeId id) { return f_[id].kind == Kind::kStore; });
+    const auto stores = std::count_if(block(s_.main).memory.begin(), block(s_.main).memory.end(),
+                                      [&](NodeId id) { return f_[id].kind == Kind::kStore; });
     return stores == static_cast<std::ptrdiff_t>(stores_.size()) && keeps_order();
   }
 
@@ -483,8 +483,9 @@ class Roller {
       if (before == (store.second < access.second)) return true;
       const Affine apart =
           affine_.of(f_[store.first].args[0]) - affine_.of(f_[access.first].args[0]);
-      if (apart.is_constant()) return apart.constant >= 8 || apart.constant <= -8 ||
-                                      is_apart(apart.constant, store.first, access.first);
+      if (apart.is_constant())
+        return apart.constant >= 8 || apart.constant <= -8 ||
+               is_apart(apart.constant, store.first, access.first);
       return std::count_if(apart.terms.begin(), apart.terms.end(), [&](const auto& term) {
                return f_[term.first].kind == Kind::kArg && (term.second == 1 || term.second == -1);
              }) >= 2;  // of two pointers, which are never to the same memory
@@ -527,7 +528,9 @@ class Roller {
   void rewrite_main() {
     Block& main = f_.blocks[s_.main];
     std::erase_if(main.memory, [&](NodeId id) {
-      const auto is_first = [&](const auto& access) { return access.first == id && access.second == 0; };
+      const auto is_first = [&](const auto& access) {
+        return access.first == id && access.second == 0;
+      };
       return std::none_of(stores_.begin(), stores_.end(), is_first) &&
              std::none_of(used_.begin(), used_.end(), is_first);
     });
