@@ -253,8 +253,8 @@ def percentile(values, p):
 
 def row_of(case, timed, info, clock, watts, error):
     median = statistics.median(timed.slices)
-    return {"op": case["op"], "shape": case["shape"], "dtype": case["dtype"], "options": options_text(case),
-            "backend": timed.name, "isa": info.get("isa", "") if timed.name == OURS else "",
+    return {"case": case_text(case), "op": case["op"], "shape": case["shape"], "dtype": case["dtype"],
+            "options": options_text(case), "backend": timed.name, "isa": info.get("isa", "") if timed.name == OURS else "",
             "device": "cuda:0", "threads": 1, "ok": True, "verdict": "pass", "reason": "",
             "kernel": info.get("kernel", "") if timed.name == OURS else "", "note": "",
             "numerics": "", "cache": "cold", "regime": "back_to_back", "timing": timed.timing,
@@ -306,9 +306,8 @@ def measure(torch, kernels, library, case, args, clocks):
 
 
 def failed_row(case, error):
-    return {"op": case["op"], "shape": case["shape"], "dtype": case["dtype"],
-            "options": options_text(case),
-            "backend": OURS, "isa": "", "device": "cuda:0", "threads": 1, "ok": False,
+    return {"case": case_text(case), "op": case["op"], "shape": case["shape"], "dtype": case["dtype"],
+            "options": options_text(case), "backend": OURS, "isa": "", "device": "cuda:0", "threads": 1, "ok": False,
             "verdict": "error", "reason": str(error), "cache": "cold", "regime": "back_to_back",
             "median_us": None, "slices_us": [], "flags": []}
 

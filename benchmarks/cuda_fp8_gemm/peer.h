@@ -6,7 +6,7 @@
 
 #include "cuda/launch/fp8_gemm.h"
 #include "cuda/launch/memory.h"
-#include "workbench/backends/cublaslt_matmul.h"
+#include "peers/cublaslt_matmul.h"
 
 namespace nrd::bench {
 

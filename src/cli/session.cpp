@@ -15,7 +15,7 @@
 #include "base/device.h"
 #include "base/env.h"
 #include "dispatch/strict.h"
-#include "workbench/backends/peers.h"
+#include "peers/peers.h"
 #include "workbench/report.h"
 #include "workbench/user_ops.h"
 

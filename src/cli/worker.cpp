@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/cli/worker.cpp: nereid worker: the other end of bench; not for people.
-#include "workbench/worker.h"
+#include "workbench/session.h"
 
 #include "cli/session.h"
 

@@ -93,34 +93,18 @@ class CaseRun {
   void prepare(Entry& entry) {
     Expected<Worker*> worker = entry.contender->ready();
     if (!worker) return end(entry, worker.error());
-    const std::vector<Distribution> distributions = options_.distributions_of(case_);
-    const bool several = distributions.size() > 1;
-    for (Distribution distribution : distributions) {
-      CaseSpec spec = case_.spec;
-      spec.distribution = distribution;
-      Expected<nlohmann::json> loaded =
-          (*worker)->request({{"do", "load"}, {"case", to_json(spec)}});
-      if (!loaded) return end(entry, loaded.error());
-      entry.row.kernel = loaded->value("kernel", "");
-      entry.row.numerics = loaded->value("numerics", "");
-      entry.row.isa = loaded->value("isa", "");
-      if (check_row(entry.row, **worker, {{"do", "outputs"}}, spec, references_, several)) {
-        entry.cut = interrupted() && distribution != distributions.back();
-        if (entry.cut) return;
-        continue;
-      }
-      entry.cut = interrupted() && entry.row.outcome == Outcome::kError;
-      // Wrong is not slow: a user wants to see how fast the wrong one is, flagged as such.
-      entry.timing = entry.row.outcome == Outcome::kFail && !several;
+    const CheckPlan plan{options_.distributions_of(case_), {}};
+    const Expected<Checked> checked = check_row(entry.row, **worker, plan, case_, references_);
+    if (!checked) return end(entry, checked.error());
+    entry.cut = *checked == Checked::kStopped || (*checked == Checked::kEnded && interrupted());
+    // Wrong is not slow: a user wants to see how fast the wrong one is, flagged as such.
+    entry.timing = *checked == Checked::kRight ||
+                   (*checked == Checked::kWrong && plan.distributions.size() == 1);
+    if (!entry.timing || !options_.time || plan.distributions.back() == case_.spec.distribution)
       return;
-    }
-    entry.row.outcome = Outcome::kPass;
-    entry.timing = true;
-    if (distributions.back() != case_.spec.distribution && options_.time) {
-      Expected<nlohmann::json> loaded =
-          (*worker)->request({{"do", "load"}, {"case", to_json(case_.spec)}});
-      if (!loaded) end(entry, loaded.error());
-    }
+    Expected<nlohmann::json> loaded =
+        (*worker)->request({{"do", "load"}, {"case", to_json(case_.spec)}});
+    if (!loaded) end(entry, loaded.error());
   }
 
   void time_all() {

@@ -90,28 +90,11 @@ void DeviceBench::check(Row& row, const Case& c, References& references) {
   if (!worker) return end_row(row, worker.error(), true);
   if (std::optional<Error> absent = (*worker)->absent(row.backend))
     return end_row(row, *absent, true);
-  const std::vector<Distribution> distributions = options_.distributions_of(c);
-  row.outcome = Outcome::kPass;
-  for (Distribution distribution : distributions) {
-    CaseSpec spec = c.spec;
-    spec.distribution = distribution;
-    Expected<nlohmann::json> loaded =
-        (*worker)->request({{"do", "load"}, {"backend", row.backend}, {"case", to_json(spec)}});
-    if (!loaded) {
-      end_row(row, loaded.error(), false);
-      if (!is_refusal(loaded.error())) worker_.reset();
-      break;
-    }
-    row.kernel = loaded->value("kernel", "");
-    row.numerics = loaded->value("numerics", "");
-    row.isa = loaded->value("isa", "");
-    if (!computes(registry_, row.backend)) break;
-    const bool passed = check_row(row, **worker, {{"do", "outputs"}, {"backend", row.backend}},
-                                  spec, references, distributions.size() > 1);
-    if (passed) continue;
-    if (row.outcome == Outcome::kError) worker_.reset();  // the device may be in any state
-    break;
-  }
+  const CheckPlan plan{
+      options_.distributions_of(c), {{"backend", row.backend}}, computes(registry_, row.backend)};
+  const Expected<Checked> checked = check_row(row, **worker, plan, c, references);
+  if (!checked) end_row(row, checked.error(), false);
+  if (row.outcome == Outcome::kError) worker_.reset();  // the device may be in any state
   checked_.emplace(checked_key(c, row.backend), row);
 }
 

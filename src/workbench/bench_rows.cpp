@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/device.h"
+#include "base/interrupt.h"
 
 namespace nrd {
 
@@ -88,8 +89,9 @@ static void take_accuracy(Row& row, const Verdict& verdict) {
   if (!verdict.first_bad.empty()) row.first_bad = verdict.first_bad;
 }
 
-bool check_row(Row& row, Worker& worker, const nlohmann::json& request, const CaseSpec& spec,
-               References& references, bool name_the_data) {
+// Runs what the worker has loaded. False when the row failed or ended.
+static bool check_outputs_of(Row& row, Worker& worker, const nlohmann::json& request,
+                             const CaseSpec& spec, References& references, bool name_the_data) {
   auto ended = [&](const Error& error) {
     end_row(row, error, false);
     return false;
@@ -123,6 +125,34 @@ bool check_row(Row& row, Worker& worker, const nlohmann::json& request, const Ca
                    ? fmt::format("on {} data: {}", word(spec.distribution), verdict.reason)
                    : verdict.reason;
   return false;
+}
+
+static nlohmann::json request_of(const char* verb, const nlohmann::json& about) {
+  nlohmann::json request = {{"do", verb}};
+  if (about.is_object()) request.update(about);
+  return request;
+}
+
+Expected<Checked> check_row(Row& row, Worker& worker, const CheckPlan& plan, const Case& c,
+                            References& references) {
+  for (Distribution distribution : plan.distributions) {
+    CaseSpec spec = c.spec;
+    spec.distribution = distribution;
+    nlohmann::json load = request_of("load", plan.about);
+    load["case"] = to_json(spec);
+    Expected<nlohmann::json> loaded = worker.request(load);
+    if (!loaded) return loaded.error();
+    row.kernel = loaded->value("kernel", "");
+    row.numerics = loaded->value("numerics", "");
+    row.isa = loaded->value("isa", "");
+    if (!plan.computes) break;
+    if (!check_outputs_of(row, worker, request_of("outputs", plan.about), spec, references,
+                          plan.distributions.size() > 1))
+      return row.outcome == Outcome::kFail ? Checked::kWrong : Checked::kEnded;
+    if (interrupted() && distribution != plan.distributions.back()) return Checked::kStopped;
+  }
+  row.outcome = Outcome::kPass;
+  return Checked::kRight;
 }
 
 void add_ratios(Results& results, const std::vector<Row>& rows, const std::string& baseline) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "workbench/bench.h"
 
@@ -28,10 +28,17 @@ class References {
   std::map<Distribution, Expected<Reference>> references_;
 };
 
-// Runs the case that the worker has loaded, on poisoned memory, and judges what came out. Fills
-// accuracy, flags, outcome and reason of the row; false when the row failed or ended.
-bool check_row(Row& row, Worker& worker, const nlohmann::json& request, const CaseSpec& spec,
-               References& references, bool name_the_data);
+// Loads the case on each kind of data in turn and judges what comes out of poisoned memory, until
+// one is wrong or the run is stopped. Fills the row but for its times. `about` is what a request of
+// the worker says of the backend. The error is that of a load; a run that failed ended the row.
+struct CheckPlan {
+  std::vector<Distribution> distributions;
+  nlohmann::json about;
+  bool computes = true;  // false: a roof, which is loaded and no more
+};
+enum class Checked { kRight, kWrong, kEnded, kStopped };
+Expected<Checked> check_row(Row& row, Worker& worker, const CheckPlan& plan, const Case& c,
+                            References& references);
 
 // How many times faster each row is than that of `baseline`.
 void add_ratios(Results& results, const std::vector<Row>& rows, const std::string& baseline);

@@ -7,7 +7,7 @@
 #include "cuda/launch/memory.h"
 #include "cuda/launch/streams.h"
 #include "cuda/launch/timing.h"
-#include "workbench/backends/device_streams.h"
+#include "peers/device_streams.h"
 #include "workbench/device_queue.h"
 
 namespace nrd {

@@ -87,15 +87,14 @@ class Racer {
 
 }  // namespace
 
-nlohmann::json DeviceSession::answer(const std::string& verb, const nlohmann::json& request) {
-  if (verb == "load") return load(request);
-  if (verb == "outputs") return run_outputs();
+std::string DeviceSession::backend_of(const nlohmann::json& request) const {
+  return request.at("backend");
+}
+
+nlohmann::json DeviceSession::time(const std::string& verb, const nlohmann::json& request) {
   if (verb == "race") return race(request);
   if (verb == "roofs") return roofs(request);
-  return failed_reply(make_error({.code = ErrorCode::kInternal,
-                                  .argument = "request",
-                                  .got = fmt::format("'{}'", verb),
-                                  .allowed = "load, outputs, race, roofs"}));
+  return unknown_request(verb, "race, roofs");
 }
 
 Expected<DeviceQueue*> DeviceSession::queue(const Device& device) {
@@ -106,32 +105,7 @@ Expected<DeviceQueue*> DeviceSession::queue(const Device& device) {
   return (queues_[device.index] = std::move(*opened)).get();
 }
 
-nlohmann::json DeviceSession::load(const nlohmann::json& request) {
-  outputs_.clear();
-  Expected<Case> c = make_case(case_spec_from_json(request.at("case")));
-  if (!c) return failed_reply(c.error());
-  case_ = std::make_unique<Case>(std::move(*c));
-  Expected<KernelChoice> choice =
-      registry_.select(request.at("backend").get<std::string>(), case_->desc);
-  if (!choice) return failed_reply(choice.error());
-  choice_ = *choice;
-  return {{"ok", true},
-          {"kernel", choice_.kernel->name()},
-          {"isa", choice_.kernel->isa()},
-          {"numerics", choice_.kernel->numerics(case_->desc)}};
-}
-
-nlohmann::json DeviceSession::run_outputs() {
-  Expected<KernelRunner> runner = KernelRunner::create(choice_, *case_, MemoryMode::kGuarded);
-  if (!runner) return failed_reply(runner.error());
-  Expected<RunOutputs> ran = runner->run_checked();
-  if (!ran) return failed_reply(ran.error());
-  outputs_ = std::move(ran->outputs);
-  return outputs_reply(*ran, outputs_);
-}
-
 nlohmann::json DeviceSession::race(const nlohmann::json& request) {
-  outputs_.clear();
   Expected<Case> c = make_case(case_spec_from_json(request.at("case")));
   if (!c) return failed_reply(c.error());
   Expected<DeviceQueue*> queue = this->queue(c->desc.device);

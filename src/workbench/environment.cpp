@@ -149,6 +149,7 @@ nlohmann::json describe_environment(const Machine& machine, const std::string& c
             {"rounds", options.rounds},
             {"warmup", "half as long as the slice, before each"},
             {"timer", "steady_clock; on a device events, as each row says"},
+            {"not_slower", kNotSlower},
             {"isolation", options.worker.in_process ? "one process"
                                                     : "one process a backend; on a device one for "
                                                       "all of them"}}},

@@ -65,7 +65,10 @@ Spread spread_of(const std::vector<SweepPoint>& points) {
   for (const SweepPoint& point : points) values.push_back(value(point));
   if (values.empty()) return {};
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const auto level = std::count_if(points.begin(), points.end(),
+                                   [](const SweepPoint& point) { return not_slower(point.ratio); });
   return {.count = values.size(),
+          .not_slower = static_cast<size_t>(level),
           .worst = *least,
           .p10 = percentile(values, 0.1),
           .median = median(values),
@@ -132,12 +135,14 @@ std::string spread_table(const std::vector<SweepPoint>& points) {
     const Spread all = spread_of(select(points, of_roof));
     if (all.count == 0) continue;
     auto line = [&](const std::string& name, const Spread& s) {
-      out += fmt::format("  {:<24}{:>6}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", name, s.count,
-                         s.worst, s.p10, s.median, s.geometric_mean, s.best);
+      const std::string level =
+          of_roof ? "" : fmt::format("{:>8.0f} %", 100.0 * double(s.not_slower) / double(s.count));
+      out += fmt::format("  {:<24}{:>6}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{:>8.2f}{}\n", name, s.count,
+                         s.worst, s.p10, s.median, s.geometric_mean, s.best, level);
     };
-    out += fmt::format("{:<26}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}\n",
+    out += fmt::format("{:<26}{:>6}{:>8}{:>8}{:>8}{:>8}{:>8}{}\n",
                        of_roof ? "share of a roof" : "beside the best peer", "cases", "worst",
-                       "10th", "median", "geomean", "best");
+                       "10th", "median", "geomean", "best", of_roof ? "" : "  not slower");
     if (ops.size() > 1)
       for (const std::string& op : ops)
         if (const Spread one = spread_of(select(points, of_roof, op)); one.count > 0) line(op, one);
@@ -161,11 +166,8 @@ nlohmann::json to_json(const SweepPoint& p) {
 }
 
 nlohmann::json to_json(const Spread& s) {
-  return {{"count", s.count},
-          {"worst", s.worst},
-          {"p10", s.p10},
-          {"median", s.median},
-          {"geometric_mean", s.geometric_mean},
+  return {{"count", s.count}, {"not_slower", s.not_slower}, {"worst", s.worst},
+          {"p10", s.p10},     {"median", s.median},         {"geometric_mean", s.geometric_mean},
           {"best", s.best}};
 }
 

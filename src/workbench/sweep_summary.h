@@ -24,6 +24,7 @@ std::vector<SweepPoint> sweep_points(const std::vector<Row>& rows,
 
 struct Spread {
   size_t count = 0;
+  size_t not_slower = 0;  // as stats.h has it
   double worst = 0, p10 = 0, median = 0, geometric_mean = 0, best = 0;
 };
 Spread spread_of(const std::vector<SweepPoint>& points);

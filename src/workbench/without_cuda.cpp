@@ -1,30 +1,9 @@
 // SPDX-License-Identifier: MIT
-// src/workbench/without_cuda.cpp: what a build without CUDA says of a device and its peers.
+// src/workbench/without_cuda.cpp: what a build without CUDA says of a device's queue.
 #include "dispatch/device_runtime.h"
-#include "workbench/backends/peers.h"
 #include "workbench/device_queue.h"
 
 namespace nrd {
-namespace {
-
-// Named so that a person who asks for it learns why it is not here.
-class AbsentPeer final : public Backend {
- public:
-  explicit AbsentPeer(std::string name) : name_(std::move(name)) {}
-  std::string name() const override { return name_; }
-  bool runs_on(DeviceKind kind) const override { return kind == DeviceKind::kCuda; }
-  Expected<void> load() override {
-    Expected<DeviceRuntime*> runtime = device_runtime();
-    if (!runtime) return runtime.error();
-    return {};
-  }
-  std::vector<const Kernel*> kernels(const Op&) const override { return {}; }
-
- private:
-  std::string name_;
-};
-
-}  // namespace
 
 Expected<std::unique_ptr<DeviceQueue>> open_built_in_queue(const Device&) {
   Expected<DeviceRuntime*> runtime = device_runtime();
@@ -32,13 +11,6 @@ Expected<std::unique_ptr<DeviceQueue>> open_built_in_queue(const Device&) {
   return make_error({.code = ErrorCode::kUnsupported,
                      .argument = "device cuda",
                      .got = "a workbench that was built without CUDA"});
-}
-
-std::vector<std::unique_ptr<Backend>> make_device_backends() {
-  std::vector<std::unique_ptr<Backend>> list;
-  for (const char* name : {"cublaslt", "cudnn", "copy", "read", "one_scale"})
-    list.push_back(std::make_unique<AbsentPeer>(name));
-  return list;
 }
 
 }  // namespace nrd

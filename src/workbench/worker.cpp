@@ -258,12 +258,6 @@ Expected<nlohmann::json> Worker::request(const nlohmann::json& request) {
                      .hint = "its worker answered with no JSON"});
 }
 
-Error error_of_reply(const nlohmann::json& reply) {
-  const double code =
-      number(reply, "code").value_or(static_cast<double>(static_cast<int>(ErrorCode::kInternal)));
-  return make_error({.code = static_cast<ErrorCode>(code), .hint = text(reply, "reason")});
-}
-
 Expected<std::vector<Output>> Worker::outputs(const nlohmann::json& reply) {
   if (session_) return session_->outputs();
   std::vector<Output> outputs;

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: MIT
 // src/workbench/worker.h: one backend in a process of its own.
 //
-// The supervisor sends one JSON object a line and gets one back:
-//   {"do": "load", "case": {...}}  makes inputs, prepares the kernel
-//   {"do": "outputs"}              runs it on guarded, poisoned memory; outputs go to a shared file
-//   {"do": "slice", "ms": 20}      warms up and samples
-// A worker of a device's backends is asked with a "backend" too, and times them in one go:
-//   {"do": "race", "case": {...}, "backends": [...], "rounds": 10, "ms": 20}
-//   {"do": "roofs", "device": "cuda:0"}   what streams and a large product reach there
-// A reply has "ok", and when that is false "code" and "reason". A worker that crashes, hangs or
-// dies of SIGILL is one failed row for the supervisor, which starts another.
+// What is said between them: session.h. A worker that crashes, hangs or dies of SIGILL is one
+// failed row for the supervisor, which starts another.
 #pragma once
 
 #include <sched.h>
@@ -22,53 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "workbench/profile.h"
+#include "workbench/session.h"
 
 namespace nrd {
-
-// Answers the requests; lives in the worker, or in the supervisor with --in-process.
-class Session {
- public:
-  virtual ~Session() = default;
-  // Nothing that is thrown below gets out.
-  nlohmann::json handle(const nlohmann::json& request);
-  const std::vector<Output>& outputs() const { return outputs_; }
-
- protected:
-  virtual nlohmann::json answer(const std::string& verb, const nlohmann::json& request) = 0;
-  std::vector<Output> outputs_;
-};
-
-// One backend on the CPU.
-class WorkerSession final : public Session {
- public:
-  WorkerSession(KernelRegistry& registry, std::string backend)
-      : registry_(registry), backend_(std::move(backend)) {}
-
- private:
-  nlohmann::json answer(const std::string& verb, const nlohmann::json& request) override;
-  nlohmann::json load(const nlohmann::json& request);
-  nlohmann::json run_outputs();
-  nlohmann::json slice(const nlohmann::json& request);
-  Expected<void> renew_runner();
-
-  KernelRegistry& registry_;
-  std::string backend_;
-  std::unique_ptr<Case> case_;
-  KernelChoice choice_;
-  std::unique_ptr<KernelRunner> runner_;  // made on the first slice; checks have their own
-  std::unique_ptr<Profiler> profiler_;
-};
-
-// What both kinds of session say.
-nlohmann::json failed_reply(const Error& error);
-Error error_of_reply(const nlohmann::json& reply);  // what a reply without "ok" says
-nlohmann::json outputs_reply(const RunOutputs& ran, const std::vector<Output>& outputs);
-std::vector<double> thinned_samples(std::vector<double> samples);
-
-// The worker's main: requests on descriptor 3, replies on 4, outputs into the file at 5. `shared`:
-// the backends of a device, a list; those that cannot be loaded are told and left out.
-int worker_main(KernelRegistry& registry, const std::string& backends, bool shared);
 
 struct WorkerOptions {
   std::string program = "/proc/self/exe";  // a nereid binary

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/convert.h"
-#include "workbench/backends/cublaslt_matmul.h"
+#include "peers/cublaslt_matmul.h"
 #include "workbench/case.h"
 #include "workbench/data.h"
 #include "workbench/reference.h"

@@ -3,8 +3,8 @@
 // headers say, where they are installed.
 #include <gtest/gtest.h>
 
-#include "workbench/backends/cublaslt_api.h"
-#include "workbench/backends/cudnn_api.h"
+#include "peers/cublaslt_api.h"
+#include "peers/cudnn_api.h"
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>

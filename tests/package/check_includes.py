@@ -15,12 +15,12 @@ import sys
 # one row do not know each other.
 LINK_ORDER = [
     ["base"], ["machine", "trace"], ["ops"], ["graph"], ["lift", "jit"], ["gemm"], ["quant"],
-    ["compiler"], ["dispatch"], ["api"], ["workbench"], ["cli"],
+    ["compiler"], ["dispatch"], ["api"], ["peers"], ["workbench"], ["cli"],
 ]
-# cuda hangs beside the order: it knows three stages. Dispatch knows it, and the workbench for its
-# events, its streams and the peers on a device.
+# cuda hangs beside the order: it knows three stages. Dispatch knows it, the workbench for its events
+# and streams, and peers on a device.
 CUDA_MAY_USE = {"base", "machine", "ops"}
-MAY_USE_CUDA = {"dispatch", "workbench"}
+MAY_USE_CUDA = {"dispatch", "peers", "workbench"}
 
 MAX_LINES = 500
 CODE = {".c", ".h", ".cpp", ".cu", ".cuh", ".py", ".sh"}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests/workbench/peers_test.cpp: each peer that is installed gives what the definitions give.
-#include "workbench/backends/peers.h"
+#include "peers/peers.h"
 
 #include <gtest/gtest.h>
 

@@ -222,6 +222,7 @@ TEST(SweepSummary, TheBestPeerCounts) {
   for (const SweepPoint& point : points) EXPECT_EQ(point.against, "fast");
   const Spread spread = spread_of(select(points, false));
   EXPECT_EQ(spread.count, 10u);
+  EXPECT_EQ(spread.not_slower, 1u);  // the one that is level
   EXPECT_DOUBLE_EQ(spread.worst, 0.1);
   EXPECT_DOUBLE_EQ(spread.p10, 0.19);
   EXPECT_DOUBLE_EQ(spread.median, 0.55);

@@ -94,7 +94,7 @@ function by_operator(model) {
   const mean_of = (op, pair) => {
     const mine = pair.counted.filter((r) => model.cases.get(r.case)?.op === op), mean = geomean(mine).value;
     return mine.length === 0 ? el('td', { class: 'num na' }, kNone)
-      : el('td', { class: mean < kNotSlower ? 'num bad' : 'num' }, ratio_text(mean),
+      : el('td', { class: mean < model.bar ? 'num bad' : 'num' }, ratio_text(mean),
         el('span', { class: 'soft' }, ` of ${mine.length}`));
   };
   return [el('h3', null, 'By operator'), scroll_box('Speed-up by operator', true,

@@ -1,6 +1,6 @@
 // src/workbench/html/model.js: the document, with what follows from its rows and ratios.
 
-const kNotSlower = 0.97, kNormal95 = 1.96;
+const kNormal95 = 1.96;
 const kVerdicts = ['pass', 'fail', 'error', 'skipped'];
 const kIdentity = ['op', 'shape', 'dtype', 'options', 'device', 'threads', 'cache', 'regime'];
 const is_ours = (backend) => backend === 'cpu' || backend === 'cuda';
@@ -43,8 +43,9 @@ function group_cases(rows, varying) {
   return cases;
 }
 
-const faster = (ratio) => (ratio.low !== null ? ratio.low > 1 : ratio.median > 1 / kNotSlower);
-const slower = (ratio) => !((ratio.high ?? Infinity) >= 1 && ratio.median >= kNotSlower);
+// `bar` is the least median that is not slower, as the document says.
+const faster = (ratio) => (ratio.low !== null ? ratio.low > 1 : ratio.median > 1 / ratio.bar);
+const slower = (ratio) => !((ratio.high ?? Infinity) >= 1 && ratio.median >= ratio.bar);
 const inverse = (r) => ({ ...r, backend: r.against, against: r.backend, median: 1 / r.median,
   low: r.high ? 1 / r.high : null, high: r.low ? 1 / r.low : null });
 
@@ -127,13 +128,15 @@ function read_model(document_) {
   model.label = (name) => model.cases.get(name)?.label ?? name;
   model.count = (verdict) => rows.filter((row) => row.verdict === verdict).length;
 
+  model.bar = figure(object(model.environment.method).not_slower) ?? 1;
+  const with_bar = (ratio) => ratio && { ...ratio, bar: model.bar };
   const given = given_ratios(document_);
   model.derived = given.length === 0;
   const ratios = model.derived ? derived_ratios(model) : given;
   const votes = count_against(ratios);
   model.baseline = [...votes].reduce((best, [name, n]) => (n > (votes.get(best) ?? 0) ? name : best), '');
   // Headline and bars speak of our backends: a peer's ratio against ours is turned round.
-  model.ratios = ratios.map((r) => (is_ours(r.against) && !is_ours(r.backend) ? inverse(r) : r));
+  model.ratios = ratios.map((r) => with_bar(is_ours(r.against) && !is_ours(r.backend) ? inverse(r) : r));
   for (const ratio of model.ratios)
     ratio.counted = [ratio.backend, ratio.against].map((backend) => model.row(ratio.case, backend))
       .every((row) => !row || (passed(row) && !impossible(row)));
@@ -143,7 +146,7 @@ function read_model(document_) {
     if (!model.baseline || row.backend === model.baseline) return null;
     const mirrored = index.get(joined([row.case, model.baseline, row.backend], '\n'));
     return index.get(joined([row.case, row.backend, model.baseline], '\n'))
-      ?? (mirrored ? inverse(mirrored) : paired(row.case, row, model.row(row.case, model.baseline)));
+      ?? with_bar(mirrored ? inverse(mirrored) : paired(row.case, row, model.row(row.case, model.baseline)));
   };
   return model;
 }
