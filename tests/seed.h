@@ -18,7 +18,15 @@ namespace nrd {
 inline uint64_t run_seed() {
   static const uint64_t seed = [] {
     const char* given = std::getenv("NEREID_TEST_SEED");
-    return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}() % 1000000;
+    if (given == nullptr || *given == 0) return uint64_t{std::random_device{}() % 1000000};
+    char* end = nullptr;
+    errno = 0;
+    const uint64_t number = std::strtoull(given, &end, 10);
+    if (*end != 0 || errno != 0) {
+      std::fprintf(stderr, "NEREID_TEST_SEED: got '%s', allowed: a number\n", given);
+      std::exit(2);
+    }
+    return number;
   }();
   return seed;
 }

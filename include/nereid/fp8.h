@@ -159,6 +159,9 @@ inline int64_t blocks(int64_t size) { return (size + 127) / 128; }
 
 // What the shape of the scales says of a [rows, cols] matrix; rows and columns alike: rows.
 inline Granularity granularity_of(const TensorView& q, const TensorView& scale) {
+  if (q.rank() < 1)
+    throw_error(
+        make_error(NEREID_SHAPE_MISMATCH, "fp8_dequantize", "q", "shape []", "one axis or more"));
   const int64_t rows = q.rank() > 1 ? q.size(-2) : 1, cols = q.size(-1);
   if (scale.count() == 1 && scale.rank() < 2) return Granularity::tensor;
   if (scale.rank() >= 2 && scale.size(-1) == blocks(cols)) {

@@ -153,13 +153,14 @@ class RmsnormRopeCall {
 
   TensorView table(const TensorView& given, const char* name, Tensor& memory) {
     const TensorView plain = plain_table(given, name);
-    const int64_t hidden = x_.size(-1), d = plain.size(1);
-    if (o_.num_heads <= 0 || o_.num_heads * d == hidden) return plain;
-    if (o_.num_heads * 2 * d != hidden)
-      shape_mismatch(
-          "rmsnorm_rope", name,
-          "head_dim " + std::to_string(d) + " with num_heads " + std::to_string(o_.num_heads),
-          "num_heads * head_dim = " + std::to_string(hidden));
+    const int64_t hidden = x_.size(-1), d = plain.size(1), heads = o_.num_heads;
+    if (heads == 0) return plain;
+    const int64_t head_dim = hidden % heads == 0 ? hidden / heads : -1;
+    if (d == head_dim) return plain;
+    if (d != head_dim - d)
+      shape_mismatch("rmsnorm_rope", name,
+                     "head_dim " + std::to_string(d) + " with num_heads " + std::to_string(heads),
+                     "num_heads * head_dim = " + std::to_string(hidden));
     memory = doubled_table(plain, o_.pairs.is(Pairs::interleaved), how());
     return memory.view();
   }

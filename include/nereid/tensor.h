@@ -44,6 +44,10 @@ class Tensor {
 
  private:
   size_t bytes() const {
+    if (byte_size(dtype()) == 0)
+      throw_error(make_error(NEREID_UNSUPPORTED_DTYPE, "Tensor", "dtype",
+                             "number " + std::to_string(static_cast<int>(dtype())),
+                             "a constant of DType"));
     int64_t bytes = 0;
     if (__builtin_mul_overflow(count(), static_cast<int64_t>(byte_size(dtype())), &bytes))
       throw_error(make_error(NEREID_SHAPE_MISMATCH, "Tensor", "sizes", view_.shape_text(),

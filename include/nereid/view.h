@@ -103,10 +103,10 @@ class TensorView {
     return n;
   }
   bool is_contiguous() const {
-    int64_t expected = 1;
+    uint64_t expected = 1;  // unsigned: sizes that nobody has checked may overflow
     for (int i = rank() - 1; i >= 0; i--) {
-      if (size(i) != 1 && stride(i) != expected) return false;
-      expected *= size(i);
+      if (size(i) != 1 && static_cast<uint64_t>(stride(i)) != expected) return false;
+      expected *= static_cast<uint64_t>(size(i));
     }
     return true;
   }
@@ -128,9 +128,10 @@ class TensorView {
       fail("slice", "[" + std::to_string(begin) + ", " + std::to_string(end) + ")",
            "a range inside axis " + std::to_string(axis) + " of " + shape_text());
     TensorView view = *this;
-    view.data_ = static_cast<char*>(data_) + begin * stride(axis) * element_bytes();
-    view.sizes_[index(axis)] = (end - begin + step - 1) / step;
-    view.strides_[index(axis)] *= step;
+    const int64_t kept = end > begin ? (end - begin - 1) / step + 1 : 0;
+    view.sizes_[index(axis)] = kept;
+    if (kept > 0) view.data_ = static_cast<char*>(data_) + begin * stride(axis) * element_bytes();
+    if (kept > 1) view.strides_[index(axis)] *= step;
     return view;
   }
   // Other sizes for the same elements; contiguous views only.

@@ -43,12 +43,14 @@ Expected<void> check_tensor(const nereid_tensor& t, std::string_view op, std::st
   return {};
 }
 
-Expected<void> check_count(std::string_view op, std::string_view what, int32_t count, int most,
-                           const void* list) {
+Expected<void> check_list(std::string_view op, std::string_view what, const void* list,
+                          int32_t count, int most) {
   if (count < 0 || count > most)
-    return misuse(op, what, fmt::format("{}", count), fmt::format("0 to {}", most));
+    return misuse(op, fmt::format("{}_count", what), fmt::format("{}", count),
+                  fmt::format("0 to {}", most));
   if (count > 0 && list == nullptr)
-    return misuse(op, what, "a null pointer", fmt::format("{} elements", count));
+    return misuse(op, fmt::format("{}s", what), "a null pointer",
+                  fmt::format("{} elements", count));
   return {};
 }
 
@@ -88,6 +90,8 @@ Expected<Attributes> attributes_of(const Call& call) {
 
 // Whether offsets in bytes can be computed without overflow.
 bool strides_fit(const OperandDesc& operand) {
+  for (int64_t size : operand.sizes)
+    if (size == 0) return true;  // nothing lies anywhere
   constexpr int64_t kMost = int64_t{1} << 62;
   int64_t left = kMost / static_cast<int64_t>(byte_size(operand.dtype));
   for (int d = 0; d < operand.sizes.size(); d++) {
@@ -208,10 +212,9 @@ Expected<void> read_call(const nereid_call* given, Call& call) {
   NRD_TRY(read_struct(given, "nereid_call", call.head));
   if (call.head.names) call.head.op = call.head.names->op.c_str();
   if (call.head.op == nullptr) return null_error("nereid_call.op", "an operator's name");
-  NRD_TRY(
-      check_count(call.op(), "operand_count", call.count(), kMaxCallOperands, call.head.operands));
-  NRD_TRY(check_count(call.op(), "attribute_count", call.head.attribute_count, kMaxCallOperands,
-                      call.head.attributes));
+  NRD_TRY(check_list(call.op(), "operand", call.head.operands, call.count(), kMaxCallOperands));
+  NRD_TRY(check_list(call.op(), "attribute", call.head.attributes, call.head.attribute_count,
+                     kMaxCallOperands));
   NRD_TRY(check_names(call));
   if (call.head.threads < 0)
     return misuse(call.op(), "threads", fmt::format("{}", call.head.threads), "0 or more");

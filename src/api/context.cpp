@@ -23,7 +23,7 @@ class HookExecutor final : public Executor {
   int width() const override { return width_; }
   void run(int64_t count, ParallelBody body, void* context) override {
     Counted counted{body, context, count, {}, {}};
-    hook_(user_, count, Counted::run, &counted);
+    call_hook("parallel_for", [&] { hook_(user_, count, Counted::run, &counted); });
     const int64_t done = counted.done.load(std::memory_order_acquire);
     const uint64_t all = count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
     if (done != count || counted.seen.load(std::memory_order_relaxed) != all)
@@ -63,6 +63,8 @@ Expected<void> check(const nereid_context_options& options) {
     return option_error("threads", fmt::format("{}", options.threads), "0 or more");
   if (options.executor_width < 0)
     return option_error("executor_width", fmt::format("{}", options.executor_width), "0 or more");
+  if (options.executor_width > 0 && !options.parallel_for)
+    return option_error("parallel_for", "a null pointer", "a function, as executor_width is given");
   if (options.strict < -1 || options.strict > 1)
     return option_error("strict", fmt::format("{}", options.strict), "-1, 0, 1");
   if (options.batch_invariant < 0 || options.batch_invariant > 1)
@@ -137,7 +139,10 @@ std::string_view Context::backend_for(const char* named, DeviceKind device) cons
 
 std::string_view Context::isa_word() const { return best_level(registry_->machine().isa).word; }
 
-bool Context::logs_dispatch() const { return log_hook_ || log_enabled(LogLevel::kDispatch); }
+bool Context::logs_dispatch() const {
+  if (log_hook_) return !Telling::in_progress();
+  return log_enabled(LogLevel::kDispatch);
+}
 
 void Context::log_dispatch(const Plan& plan) const {
   if (!logs_dispatch()) return;
@@ -148,10 +153,11 @@ void Context::log_dispatch(const Plan& plan) const {
 }
 
 void Context::log_dispatch(const std::string& line) const {
-  if (log_hook_)
-    log_hook_(log_user_, static_cast<int32_t>(LogLevel::kDispatch), line.c_str());
-  else
-    log(LogLevel::kDispatch, line);
+  if (!log_hook_) return log(LogLevel::kDispatch, line);
+  if (Telling::in_progress()) return;
+  const Telling telling;
+  call_hook("log",
+            [&] { log_hook_(log_user_, static_cast<int32_t>(LogLevel::kDispatch), line.c_str()); });
 }
 
 constinit std::atomic<nereid_context*> g_default_context{nullptr};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "api/status.h"
 #include "base/pages.h"
 
 namespace nrd {
@@ -21,7 +22,11 @@ void* Allocator::allocate(size_t bytes) const {
   if (!allocate_hook && !takes_pages(bytes)) {
     return ::operator new (bytes, std::align_val_t{kWorkspaceAlignment});
   }
-  void* memory = allocate_hook ? allocate_hook(user, bytes, kWorkspaceAlignment) : map_pages(bytes);
+  void* memory = nullptr;
+  if (allocate_hook)
+    call_hook("allocate", [&] { memory = allocate_hook(user, bytes, kWorkspaceAlignment); });
+  else
+    memory = map_pages(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   if (reinterpret_cast<uintptr_t>(memory) % kWorkspaceAlignment != 0) {
     release(memory, bytes);

@@ -16,6 +16,11 @@ Error with_op(Error error, const Desc& desc) {
   return error;
 }
 
+[[gnu::noinline]] Error stream_on_cpu(const Desc& desc) {
+  return make_error({ErrorCode::kInvalidArgument, desc.op->name, "stream", "a stream",
+                     "null, as the operands are on cpu", ""});
+}
+
 // A user's function is machine code of the CPU; no backend has another form of it.
 Expected<void> check_device(const Desc& desc) {
   if (desc.device.kind == DeviceKind::kCpu || desc.op->group != "user") return {};
@@ -157,6 +162,8 @@ Expected<void> Plan::check_places(void* const* pointers) const {
     if (!enqueued) return with_op(enqueued.error(), desc());
     return {};
   }
+  if (how.stream) [[unlikely]]
+    return stream_on_cpu(desc());
   const WorkspacePool::Lease lease(context.workspaces(), how.workspace ? 0 : workspace_bytes_);
   Expected<void> done = prepared_->run({pointers}, how.workspace ? how.workspace : lease.data(),
                                        context.exec(how.threads));

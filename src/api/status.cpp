@@ -78,6 +78,13 @@ nereid_status fail_with_exception() noexcept {
   } catch (const std::bad_alloc&) {
     last().view = LastError::plain(NEREID_ENVIRONMENT, "out of memory");
     return NEREID_ENVIRONMENT;
+  } catch (const HookThrew& threw) {
+    try {
+      return fail(make_error({ErrorCode::kInvalidArgument, "",
+                              fmt::format("nereid_context_options.{}", threw.hook), "an exception",
+                              "hooks that do not throw", ""}));
+    } catch (...) {
+    }
   } catch (const MisalignedMemory& misaligned) {
     try {
       return fail(make_error(

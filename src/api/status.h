@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,21 @@
 #include "nereid/c.h"
 
 namespace nrd {
+
+// A hook of the caller's let an exception out.
+struct HookThrew {
+  const char* hook;
+};
+template <class Body>
+void call_hook(const char* hook, Body&& body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {
+    throw HookThrew{hook};
+  }
+}
 
 // Keeps the error as this thread's last one.
 nereid_status fail(const Error& error) noexcept;

@@ -16,7 +16,7 @@ namespace {
 
 using enum EnvKind;
 using enum EnvKind;
-constexpr std::array<EnvVariable, 20> kVariables = {{
+constexpr std::array<EnvVariable, 19> kVariables = {{
     {"NEREID_ISA", "highest ISA level to use (a word of `nereid info`); refused when absent"},
     {"NEREID_THREADS", "default number of threads; otherwise the cores this process may use",
      kCount},
@@ -35,7 +35,6 @@ constexpr std::array<EnvVariable, 20> kVariables = {{
     {"NEREID_TEST_EXHAUSTIVE", "1: tests of products take every size up to 40, for minutes"},
     {"NEREID_EMULATOR_DROP", "a barrier, wait or fence of emulated kernels that is switched off"},
     {"NEREID_EMULATOR_SITES", "file for the names of those that emulated kernels reach"},
-    {"NEREID_GENERATED_SEED", "what the CUDA tests draw shapes from; otherwise anew each time"},
     {"NEREID_GENERATED_CASES", "how many shapes the CUDA tests draw for a family of kernels"},
     {"NEREID_DUMP",
      "comma list of lift, trace, ir, asm: what the compiler makes of an operator goes to stderr",

@@ -153,4 +153,14 @@ Expected<size_t> FileReader::read(void* to, size_t bytes) const {
   return done;
 }
 
+Expected<std::string> read_file(const std::string& path) {
+  Expected<FileReader> reader = FileReader::open(path);
+  if (!reader) return reader.error();
+  std::string content(reader->bytes, '\0');
+  Expected<size_t> got = reader->read(content.data(), content.size());
+  if (!got) return got.error();
+  content.resize(*got);
+  return content;
+}
+
 }  // namespace nrd

@@ -69,6 +69,8 @@ struct FileReader {
   std::string path;
 };
 
+Expected<std::string> read_file(const std::string& path);  // all of a regular file
+
 // The error of the last system call: "'PATH': got WHAT: no space left on device".
 Error file_error(const std::string& path, std::string_view what);
 

@@ -86,7 +86,8 @@ void set_log_sink(LogSink sink) {
 }
 
 bool log_enabled(LogLevel level) {
-  return (state().levels.load(std::memory_order_relaxed) & bit(level)) != 0;
+  return !Telling::in_progress() &&
+         (state().levels.load(std::memory_order_relaxed) & bit(level)) != 0;
 }
 
 void log(LogLevel level, std::string_view line) {
@@ -97,6 +98,7 @@ void log(LogLevel level, std::string_view line) {
     const Locked lock(LockName::kLog);
     sink = s.sink;
   }
+  const Telling telling;
   if (sink) (*sink)(level, line);  // outside the lock: a sink may log or replace itself
 }
 

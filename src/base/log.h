@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string_view>
+#include <utility>
 
 namespace nrd {
 
@@ -16,6 +17,22 @@ void set_log_sink(LogSink sink);
 // False when nobody listens, so that callers need not build a line for nothing.
 bool log_enabled(LogLevel level);
 void log(LogLevel level, std::string_view line);
+
+// Held while somebody is told a line. What the listener does meanwhile on this thread is told to
+// nobody: its own calls would otherwise come back to it without end.
+class Telling {
+ public:
+  Telling() : outer_(std::exchange(t_telling, true)) {}
+  ~Telling() { t_telling = outer_; }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+  static bool in_progress() { return t_telling; }
+
+ private:
+  static constinit inline thread_local bool t_telling = false;
+  bool outer_;
+};
+
 // Says a line once in the life of the process (a missing part, a fallback).
 void log_once(LogLevel level, std::string_view line);
 

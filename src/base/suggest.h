@@ -28,8 +28,10 @@ inline size_t edit_distance(std::string_view a, std::string_view b) {
 
 // "did you mean 'rms_norm'?", or empty when nothing is near.
 inline std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+  constexpr size_t kLongest = 64;
+  if (name.empty() || name.size() > kLongest) return {};
   std::string_view best;
-  size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
+  size_t best_distance = std::min(std::max<size_t>(3, name.size() / 3 + 1), name.size());
   for (std::string_view candidate : known) {
     size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) best = candidate, best_distance = distance;

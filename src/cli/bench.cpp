@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/files.h"
 #include "base/interrupt.h"
 #include "workbench/environment.h"
 
@@ -35,8 +35,9 @@ bool has_kernel(const Backend& backend, const std::vector<CaseSpec>& cases) {
 // of the command line that begin with device, threads, cache, regime or data stand for a line too:
 // "regime=both".
 std::vector<CaseSpec> read_cases(const std::string& path, const CaseOptions& defaults) {
-  std::ifstream file(path);
-  if (!file) fail(kUsage, fmt::format("--cases: '{}' cannot be read", path));
+  const Expected<std::string> content = read_file(path);
+  if (!content) fail(kUsage, "--cases: " + content.error().message());
+  std::istringstream file(*content);
   std::vector<CaseSpec> list;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
@@ -56,27 +57,29 @@ std::vector<CaseSpec> read_cases(const std::string& path, const CaseOptions& def
 }
 
 void run(Session& session, BenchFlags& flags) {
-  KernelRegistry& registry = session.registry();
+  session.registry();  // functions of --op are operators from here on
   if (flags.cases.op.empty() && flags.case_file.empty())
     flags.cases.op = session.register_user_ops();
-  if (flags.cases.op.empty() == flags.case_file.empty())
+  if (!flags.cases.op.empty() && !flags.case_file.empty())
+    fail(kUsage,
+         fmt::format("bench: got '{}' and --cases, allowed: one of the two", flags.cases.op));
+  if (flags.cases.op.empty() && flags.case_file.empty())
     fail(kUsage, "bench: give an operator or --cases FILE, for example: nereid bench gemm");
   const bool named = !flags.backends.empty();
   follow_backends(session, split_list(flags.backends), flags.cases);
   flags.options.cases =
       flags.case_file.empty() ? flags.cases.cases() : read_cases(flags.case_file, flags.cases);
-  flags.options.backends =
-      named ? split_list(flags.backends) : default_backends(session, flags.options.cases);
+  flags.options.backends = named ? named_backends(session, flags.backends)
+                                 : default_backends(session, flags.options.cases);
   flags.options.only_capable = !named;
   if (flags.options.backends.empty())
     fail(kFailed, "bench: no backend here can run this; `nereid backends` says why");
-  for (const std::string& name : flags.options.backends)
-    if (Expected<Backend*> backend = registry.find_backend(name); !backend) fail(backend.error());
-  if (!flags.baseline.empty())
-    if (Expected<Backend*> backend = registry.find_backend(flags.baseline); !backend)
-      fail(backend.error());
   flags.options.baseline =
       flags.baseline.empty() ? default_baseline(flags.options.backends) : flags.baseline;
+  const std::vector<std::string>& runs = flags.options.backends;
+  if (std::find(runs.begin(), runs.end(), flags.options.baseline) == runs.end())
+    fail(kUsage,
+         fmt::format("--baseline: got '{}', allowed: {}", flags.baseline, fmt::join(runs, ", ")));
   finish_bench(session, flags.options, flags.report, named ? Skips::kFail : Skips::kFine);
 }
 
@@ -100,6 +103,20 @@ std::vector<std::string> default_backends(Session& session, const std::vector<Ca
       return backend->runs_on(spec.device.kind);
     });
     if (asked && backend->load() && has_kernel(*backend, cases)) names.push_back(backend->name());
+  }
+  return names;
+}
+
+std::vector<std::string> named_backends(Session& session, const std::string& text) {
+  const std::vector<std::string> names = split_list(text);
+  if (names.empty())
+    fail(kUsage, fmt::format("--backend: got '{}', allowed: a list of names", text));
+  for (size_t i = 0; i < names.size(); i++) {
+    if (Expected<Backend*> found = session.registry().find_backend(names[i]); !found)
+      fail(found.error());
+    if (std::find(names.begin(), names.begin() + static_cast<ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<ptrdiff_t>(i))
+      fail(kUsage, fmt::format("--backend: got '{}' twice, allowed: each once", names[i]));
   }
   return names;
 }

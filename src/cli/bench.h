@@ -11,6 +11,8 @@ void add_bench_flags(CLI::App& verb, BenchOptions& options);
 void add_worker_flags(CLI::App& verb, BenchOptions& options);  // those of them for `check`
 // The backends that are here and have a kernel for one of the cases.
 std::vector<std::string> default_backends(Session& session, const std::vector<CaseSpec>& cases);
+// Those of --backend; ends the program where one is unknown, twice there, or there is none.
+std::vector<std::string> named_backends(Session& session, const std::string& text);
 // Backends that all belong to a device say which one is meant, where no --device does.
 void follow_backends(Session& session, const std::vector<std::string>& names, CaseOptions& cases);
 // The first peer, else the last of our own.

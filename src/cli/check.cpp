@@ -53,7 +53,7 @@ void add_op(const Op& op, const CaseOptions& options, std::vector<CaseSpec>& lis
 }
 
 void run(Session& session, CheckFlags& flags) {
-  KernelRegistry& registry = session.registry();
+  session.registry();  // functions of --op are operators from here on
   follow_backends(session, split_list(flags.backends), flags.cases);
   if (flags.backends.empty())
     flags.backends = flags.cases.device.empty() || flags.cases.device == "cpu" ? "cpu" : "cuda";
@@ -64,9 +64,7 @@ void run(Session& session, CheckFlags& flags) {
     if (!op) fail(op.error());
     add_op(**op, flags.cases, flags.options.cases);
   }
-  flags.options.backends = split_list(flags.backends);
-  for (const std::string& name : flags.options.backends)
-    if (Expected<Backend*> backend = registry.find_backend(name); !backend) fail(backend.error());
+  flags.options.backends = named_backends(session, flags.backends);
   flags.options.time = false;
   flags.options.distributions = {all_distributions().begin(), all_distributions().end()};
   finish_bench(session, flags.options, flags.report, Skips::kFailIfAll);

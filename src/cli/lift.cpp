@@ -59,8 +59,9 @@ Outcome lift_and_prove(Session& session, const LiftFlags& flags, const UserOpReq
   static_cast<Proofs&>(outcome) = *proofs;
   if (flags.dump != "asm" || (!outcome.proved && wants_proof(session))) return outcome;
   // Shown even where its proof failed: that is when one wants to read it.
-  if (Expected<std::string> text = operator_assembly(*trace, session.registry().machine().isa);
-      text)
+  Expected<Machine> machine = Machine::host();
+  if (!machine) fail(machine.error());
+  if (Expected<std::string> text = operator_assembly(*trace, machine->isa); text)
     outcome.text = *text;
   return outcome;
 }
@@ -78,6 +79,8 @@ nlohmann::json to_json(const std::string& symbol, const Outcome& o) {
 void run(Session& session, const LiftFlags& flags) {
   Expected<LibraryFunction> function = parse_library_function(flags.function);
   if (!function) fail(function.error());
+  if (!session.op_signature.empty())
+    fail(kUsage, fmt::format("--as: got '{}', allowed: beside --op", session.op_signature));
   if (function->c_signature.empty()) function->c_signature = session.c_signature;
   Expected<UserOpRequest> request = load_library_function(*function);
   if (!request) fail(request.error());

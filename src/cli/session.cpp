@@ -60,6 +60,12 @@ Prover Session::prover() const {
 std::string Session::register_user_ops() {
   if (registered_) return last_op_;
   registered_ = true;
+  const auto needs_op = [&](const char* option, const std::string& given) {
+    if (user_ops.empty() && !given.empty())
+      fail(kUsage, fmt::format("{}: got '{}' without --op, allowed: beside --op", option, given));
+  };
+  needs_op("--signature", c_signature);
+  needs_op("--as", op_signature);
   for (std::string& text : user_ops) {
     Expected<LibraryFunction> function = parse_library_function(text);
     if (!function) fail(function.error());

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <memory>
+#include <set>
 
 #include "base/float_state.h"
 #include "base/log.h"
@@ -39,31 +41,51 @@ Error refuse(const UserOpRequest& request, std::string argument, std::string got
 }
 
 // Further ones of a family get a number behind.
-void name_all(std::vector<lift::CParam>& params, std::array<size_t, 4>& used) {
-  using lift::CKind;
-  static constexpr std::string_view kNames[4] = {"xyzw", "", "nmkrst", "abcdef"};
-  for (lift::CParam& p : params) {
-    if (p.kind == CKind::kStruct) name_all(p.fields, used);
-    if (p.kind == CKind::kStruct || !p.name.empty()) continue;
+class Namer {
+ public:
+  explicit Namer(const std::vector<lift::CParam>& params) { take_given(params); }
+
+  void name_all(std::vector<lift::CParam>& params) {
+    for (lift::CParam& p : params) {
+      if (p.kind == lift::CKind::kStruct) name_all(p.fields);
+      if (p.kind == lift::CKind::kStruct || !p.name.empty()) continue;
+      do p.name = next_of(p);
+      while (!taken_.insert(p.name).second);
+    }
+  }
+
+ private:
+  void take_given(const std::vector<lift::CParam>& params) {
+    for (const lift::CParam& p : params) {
+      taken_.insert(p.name);
+      take_given(p.fields);
+    }
+  }
+  std::string next_of(const lift::CParam& p) {
+    using lift::CKind;
+    static constexpr std::string_view kNames[4] = {"xyzw", "", "nmkrst", "abcdef"};
     const bool number = p.kind == CKind::kFloat || p.kind == CKind::kDouble;
     const size_t family = p.kind == CKind::kPointer ? (p.is_const ? 0 : 1) : number ? 3 : 2;
-    const size_t i = used[family]++;
-    if (family == 1)
-      p.name = i == 0 ? "out" : fmt::format("out{}", i);
-    else
-      p.name = i < kNames[family].size() ? std::string(1, kNames[family][i])
-                                         : fmt::format("{}{}", kNames[family][0], i);
+    const size_t i = used_[family]++;
+    if (family == 1) return i == 0 ? "out" : fmt::format("out{}", i);
+    return i < kNames[family].size() ? std::string(1, kNames[family][i])
+                                     : fmt::format("{}{}", kNames[family][0], i);
   }
-}
+
+  std::set<std::string> taken_;
+  std::array<size_t, 4> used_{};
+};
 
 // Names stand in case files and on the command line.
 Expected<void> check_name(const UserOpRequest& request) {
   const std::string& name = request.name;
-  const bool plain = std::none_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) <= ' ' || c == '=' || c == ',' || c == ';';
-  });
-  if (name.empty() || !plain)
-    return refuse(request, "name", fmt::format("'{}'", name), "letters, digits and _");
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  constexpr size_t kLongest = 64;
+  if (name.empty() || name.size() > kLongest || !std::all_of(name.begin(), name.end(), is_word))
+    return refuse(request, "name", fmt::format("'{:.{}}'", name, kLongest),
+                  fmt::format("up to {} letters, digits and _", kLongest));
   if (!find_op(name)) return {};
   return refuse(request, "name", "the name of an operator that exists", "", "choose another name");
 }
@@ -192,8 +214,7 @@ std::string reason_of(Error error) {
 }
 
 void name_parameters(lift::CSignature& signature) {
-  std::array<size_t, 4> used{};
-  name_all(signature.params, used);
+  Namer(signature.params).name_all(signature.params);
 }
 
 Proofs prove_function(const LiftedFunction& lifted) {

@@ -11,6 +11,7 @@
 
 #include <cctype>
 
+#include "base/files.h"
 #include "dispatch/registry.h"
 
 namespace nrd {
@@ -173,6 +174,10 @@ class PluginReader {
   explicit PluginReader(const std::string& path) : path_(path) {}
 
   Expected<Library> open() const {
+    if (path_.empty()) return misuse("''", "the path of a shared library");
+    if (access(path_.c_str(), F_OK) == 0)  // a FIFO would be waited for
+      if (Expected<FileReader> file = FileReader::open(path_); !file)
+        return error(file.error().code, file.error().got, file.error().allowed);
     // dlopen looks for a name without a slash among the system's libraries only.
     const bool here = path_.find('/') == std::string::npos && access(path_.c_str(), F_OK) == 0;
     Library library(dlopen((here ? "./" + path_ : path_).c_str(), RTLD_NOW | RTLD_LOCAL));

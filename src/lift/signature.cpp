@@ -10,6 +10,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <set>
 
 #include "lift/lift.h"
 
@@ -35,6 +36,7 @@ constexpr TypeRow kTypes[] = {
     {"long", CKind::kInt64, {}},
     {"long int", CKind::kInt64, {}},
     {"long long", CKind::kInt64, {}},
+    {"long long int", CKind::kInt64, {}},
     {"int64_t", CKind::kInt64, {}},
     {"ssize_t", CKind::kInt64, {}},
     {"ptrdiff_t", CKind::kInt64, {}},
@@ -42,6 +44,7 @@ constexpr TypeRow kTypes[] = {
     {"unsigned long", CKind::kUInt64, {}},
     {"unsigned long int", CKind::kUInt64, {}},
     {"unsigned long long", CKind::kUInt64, {}},
+    {"unsigned long long int", CKind::kUInt64, {}},
     {"uint64_t", CKind::kUInt64, {}},
     {"size_t", CKind::kUInt64, {}},
     {"uintptr_t", CKind::kUInt64, {}},
@@ -50,6 +53,11 @@ constexpr TypeRow kTypes[] = {
     {"uint8_t", {}, DType::kU8},
     {"unsigned char", {}, DType::kU8},
 };
+
+// Words of types, ours or not: who writes "long double" names no parameter "double".
+constexpr std::string_view kTypeWords[] = {
+    "bool",  "_Bool",  "char",   "short", "int",   "long",     "void",   "signed",  "unsigned",
+    "float", "double", "struct", "enum",  "union", "_Float16", "__bf16", "volatile"};
 
 const TypeRow* find_type(std::string_view words) {
   for (const TypeRow& row : kTypes)
@@ -91,12 +99,14 @@ class Parser {
   Expected<CParam> take_parameter();
   Expected<CParam> take_struct(CParam param);
   Expected<std::string> take_type_words(CParam& param);
-  void take_name(CParam& param);
+  Expected<void> take_name(CParam& param);
+  Expected<void> check_names(const std::vector<CParam>& params);
 
   std::string_view text_, token_;
   size_t at_ = 0;     // of the token
   size_t after_ = 0;  // behind it
   bool in_struct_ = false;
+  std::set<std::string> names_;
 };
 
 void Parser::advance() {
@@ -147,10 +157,13 @@ Expected<std::string> Parser::take_type_words(CParam& param) {
   return words;
 }
 
-void Parser::take_name(CParam& param) {
-  if (token_.empty() || !is_word(token_[0])) return;
+Expected<void> Parser::take_name(CParam& param) {
+  if (token_.empty() || !is_word(token_[0])) return {};
+  if (std::find(std::begin(kTypeWords), std::end(kTypeWords), token_) != std::end(kTypeWords))
+    return error("no type that an operator has; expected a name");
   param.name = token_;
   advance();
+  return {};
 }
 
 Expected<CParam> Parser::take_parameter() {
@@ -180,7 +193,7 @@ Expected<CParam> Parser::take_parameter() {
     CParam pointer;  // float* const says nothing about the elements
     take_qualifiers(pointer);
   }
-  take_name(param);
+  NRD_TRY(take_name(param));
   return param;
 }
 
@@ -212,7 +225,7 @@ Expected<CParam> Parser::take_struct(CParam param) {
   advance();
   CParam pointer;
   take_qualifiers(pointer);
-  take_name(param);
+  NRD_TRY(take_name(param));
   return param;
 }
 
@@ -223,6 +236,17 @@ Expected<void> Parser::take_list(char separator, std::string_view end, std::vect
     if (!param) return param.error();
     list.push_back(std::move(*param));
     if (separator == ';' && token_ != end) NRD_TRY(expect(";"));
+  }
+  return {};
+}
+
+// Operands are given by name, those in structs like the others.
+Expected<void> Parser::check_names(const std::vector<CParam>& params) {
+  for (const CParam& param : params) {
+    if (param.kind == CKind::kStruct)
+      NRD_TRY(check_names(param.fields));
+    else if (!param.name.empty() && !names_.insert(param.name).second)
+      return error(fmt::format("two parameters are named '{}'", param.name));
   }
   return {};
 }
@@ -246,6 +270,7 @@ Expected<CSignature> Parser::parse() {
   }
   take(";");
   if (!token_.empty()) return error("expected the end");
+  NRD_TRY(check_names(signature.params));
   return signature;
 }
 

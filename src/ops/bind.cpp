@@ -119,6 +119,28 @@ bool holds(const Desc& desc, std::string_view condition, std::span<const NamedOp
   return desc.choice(condition.substr(0, equals)) == condition.substr(equals + 1);
 }
 
+Error absent(const Op& op, const std::string& operand, const std::string& signature) {
+  return make_error({.code = ErrorCode::kInvalidArgument,
+                     .op = op.name,
+                     .argument = operand,
+                     .got = "nothing",
+                     .allowed = "a tensor",
+                     .hint = "the signature is " + signature});
+}
+
+// An input that every variant needs and nobody gave: what else is wrong follows from it.
+const OperandSpec* missing_everywhere(const Op& op, std::span<const NamedOperand> operands) {
+  for (const OperandSpec& spec : signatures(op).front().operands) {
+    bool needed = !spec.output && !find(operands, spec.name);
+    for (const Signature& s : signatures(op)) {
+      const int at = s.find_operand(spec.name);
+      needed = needed && at >= 0 && !s.operands[static_cast<size_t>(at)].optional;
+    }
+    if (needed) return &spec;
+  }
+  return nullptr;
+}
+
 Expected<int> choose_variant(const Desc& desc, std::span<const NamedOperand> operands) {
   for (size_t v = 0; v < desc.op->variants.size(); v++) {
     std::istringstream conditions(desc.op->variants[v].when);
@@ -127,6 +149,8 @@ Expected<int> choose_variant(const Desc& desc, std::span<const NamedOperand> ope
       all = all && holds(desc, condition, operands);
     if (all) return static_cast<int>(v);
   }
+  const OperandSpec* missing = missing_everywhere(*desc.op, operands);
+  if (missing) return absent(*desc.op, missing->name, desc.op->variants.front().signature);
   std::string got;
   for (const NamedOperand& operand : operands)
     got += fmt::format("{}{}:{}", got.empty() ? "" : ", ", operand.name, word(operand.desc.dtype));
@@ -150,12 +174,7 @@ Expected<void> check_names(const Desc& desc, std::span<const NamedOperand> opera
                          .allowed = join_names(s.operands, [](const auto& o) { return o.name; })});
   for (const OperandSpec& spec : s.operands)
     if (!spec.output && !spec.optional && !find(operands, spec.name))
-      return make_error({.code = ErrorCode::kInvalidArgument,
-                         .op = desc.op->name,
-                         .argument = spec.name,
-                         .got = "nothing",
-                         .allowed = "a tensor",
-                         .hint = "the signature is " + s.text});
+      return absent(*desc.op, spec.name, s.text);
   return {};
 }
 

@@ -166,6 +166,27 @@ class OperandMaker {
   size_t used_ = 0;
 };
 
+// Optional operands that are asked for are those of some variant.
+Expected<void> check_optional(const Op& op, const CaseRequest& request) {
+  for (const std::string& name : request.optional) {
+    bool known = false;
+    std::string allowed;
+    for (const Signature& s : signatures(op)) {
+      known = known || s.find_operand(name) >= 0;
+      for (const OperandSpec& spec : s.operands)
+        if (spec.optional && allowed.find("+" + spec.name) == allowed.npos)
+          allowed += (allowed.empty() ? "+" : ", +") + spec.name;
+    }
+    if (known) continue;
+    return make_error({.code = ErrorCode::kUnknownName,
+                       .op = op.name,
+                       .argument = "operand '+" + name + "'",
+                       .got = "a name that it does not have",
+                       .allowed = allowed.empty() ? "no optional operand" : allowed});
+  }
+  return {};
+}
+
 }  // namespace
 
 CaseRequest example_request(const Op& op) {
@@ -184,6 +205,7 @@ CaseRequest example_request(const Op& op) {
 Expected<Desc> bind_case(const Op& op, const CaseRequest& request) {
   Expected<DTypeList> dtypes = parse_dtypes(request.dtypes);
   if (!dtypes) return dtypes.error();
+  NRD_TRY(check_optional(op, request));
   std::optional<Error> complaint;
   for (size_t v = 0; v < op.variants.size(); v++) {
     OperandMaker maker(op, signatures(op)[v], request, *dtypes);
@@ -196,13 +218,6 @@ Expected<Desc> bind_case(const Op& op, const CaseRequest& request) {
     if (desc) desc->batch_invariant = request.batch_invariant;
     if (desc && desc->variant == static_cast<int>(v)) return desc;
     if (!desc) complaint = desc.error();
-  }
-  for (const std::string& name : request.optional) {
-    bool known = false;
-    for (const Signature& s : signatures(op)) known = known || s.find_operand(name) >= 0;
-    if (!known)
-      return make_error(
-          {.code = ErrorCode::kUnknownName, .op = op.name, .argument = "operand '" + name + "'"});
   }
   if (complaint) return *complaint;
   return make_error({.code = ErrorCode::kUnsupported,

@@ -4,11 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
+#include "base/files.h"
 #include "workbench/case.h"
 #include "workbench/json_fields.h"
 
@@ -143,9 +141,9 @@ Document document_from_json(const json& from) {
 }
 
 Expected<Document> read_results(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return bad_file(path, fmt::format("{}", std::strerror(errno)));
-  const json found = json::parse(file, nullptr, false);
+  const Expected<std::string> content = read_file(path);
+  if (!content) return bad_file(path, content.error().got);
+  const json found = json::parse(*content, nullptr, false);
   if (found.is_discarded())
     return bad_file(path, "text that is not whole JSON", "was the run that wrote it interrupted?");
   if (!found.is_object() || !found.contains("schema") || !found.contains("results") ||

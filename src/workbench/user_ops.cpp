@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "base/files.h"
+
 namespace nrd {
 
 Expected<LibraryFunction> parse_library_function(const std::string& text) {
@@ -47,6 +49,7 @@ Expected<UserOpRequest> load_library_function(const LibraryFunction& f) {
   if (!parsed) return parsed.error();
   // A path without a slash would be searched for among the system's libraries.
   const std::string path = f.library.find('/') == std::string::npos ? "./" + f.library : f.library;
+  NRD_TRY(FileReader::open(path));  // dlopen would wait for the other end of a FIFO
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return make_error({.code = ErrorCode::kEnvironment,

@@ -35,6 +35,15 @@ TEST(Signature, TextsThatMeanTheSame) {
   EXPECT_EQ(normal("void(unsigned l)"), "void(uint32_t l)");  // no beginning of unsigned long
 }
 
+TEST(Signature, WordsOfTypesAreNoNames) {
+  for (const char* text : {"long double(long double)", "void(float* x, unsigned short n)",
+                           "void(float* x, long double)", "void(float* volatile)"})
+    EXPECT_NE(normal(text).find("no type that an operator has"), std::string::npos) << text;
+  EXPECT_EQ(normal("void(long long int n, unsigned long long int m)"), "void(int64_t n, size_t m)");
+  EXPECT_NE(normal("void(float* x, struct{float* x; int n}* p)").find("are named 'x'"),
+            std::string::npos);
+}
+
 TEST(Signature, Structs) {
   const std::string text = "void(const struct{const float* x; int32_t k; float* y; size_t n}* p)";
   EXPECT_EQ(normal(text), text);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "op_case.h"
+#include "tests/seed.h"
 
 namespace nrd::cuda {
 namespace {
@@ -202,7 +203,7 @@ TEST_P(Fp8Gemm, EqualsTheProductOfItsCodes) {
   const int64_t m = 24, n = 40, k = 1024;
   for (const char* accumulate : {"precise", "fast"}) {
     OpCase c = gemm_case(m, n, k, {.accumulate = accumulate});
-    std::mt19937_64 random(3);
+    std::mt19937_64 random(test_seed(3));
     std::normal_distribution<double> normal(0.5);
     const auto codes = [&](int64_t count) {
       Matrix values;
@@ -243,7 +244,7 @@ TEST_P(Fp8Gemm, StaysWithinOnePercentOfF16) {
   for (const char* weights : {"normal", "laplace", "outliers"}) {
     for (const char* scales : kScales) {
       OpCase c = gemm_case(m, n, k, {.scales = scales, .a = "f16", .b = "f16"});
-      std::mt19937_64 random(11);
+      std::mt19937_64 random(11);  // always the same: how large the largest of 20480 is varies
       std::normal_distribution<double> normal;
       for (int64_t i = 0; i < m * k; i++) c.values["a"].push_back(normal(random));
       for (int64_t i = 0; i < k * n; i++)

@@ -10,6 +10,7 @@
 #include "cuda/launch/fp8_kernels.h"
 #include "cuda/launch/tables.h"
 #include "target.h"
+#include "tests/seed.h"
 
 namespace nrd::cuda {
 namespace {
@@ -24,7 +25,7 @@ struct Matrices {
 
 Matrices random_matrices(int64_t batch, int64_t rows, int64_t cols) {
   Matrices m{batch, rows, cols, {}};
-  std::mt19937 random(5);
+  std::mt19937 random(test_seed(5));
   std::normal_distribution<float> normal;
   for (int64_t i = 0; i < batch * rows * cols; i++)
     m.values.push_back(static_cast<float>(

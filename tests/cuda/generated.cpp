@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/env.h"
 #include "cuda/launch/row_backward.h"
+#include "tests/seed.h"
 
 namespace nrd::cuda {
 
@@ -25,18 +25,9 @@ std::string_view word(Family family) {
   return "statistics";
 }
 
-Draw announced_draw(int cases) {
-  const auto number = [](const char* variable, uint64_t otherwise) {
-    const auto text = env(variable);
-    return text ? std::strtoull(text->c_str(), nullptr, 10) : otherwise;
-  };
-  static const uint64_t seed = number("NEREID_GENERATED_SEED", std::random_device{}());
-  const Draw draw{seed,
-                  static_cast<int>(number("NEREID_GENERATED_CASES", static_cast<uint64_t>(cases)))};
-  std::printf("%d cases, NEREID_GENERATED_SEED=%llu\n", draw.cases,
-              static_cast<unsigned long long>(seed));
-  ::testing::Test::RecordProperty("seed", std::to_string(seed));
-  return draw;
+Draw test_draw(int cases) {
+  const auto given = env("NEREID_GENERATED_CASES");
+  return {test_seed(0), given ? std::atoi(given->c_str()) : cases};
 }
 
 int64_t CaseGenerator::size(int64_t least, int64_t most) {

@@ -16,13 +16,12 @@ constexpr Family kFamilies[] = {Family::kElements,  Family::kFp8,  Family::kGlue
                                 Family::kStatistics};
 std::string_view word(Family family);
 
-// NEREID_GENERATED_SEED or another one in each process, and NEREID_GENERATED_CASES or so many;
-// printed and kept with the test's result.
+// Of tests/seed.h, which prints it, and NEREID_GENERATED_CASES or so many.
 struct Draw {
   uint64_t seed;
   int cases;
 };
-Draw announced_draw(int cases);
+Draw test_draw(int cases);
 
 // Draws cases of one family. `elements` is about how many the largest operand of a case has, as far
 // as what is to be tested allows it: gradients sometimes have more rows than their kernel has

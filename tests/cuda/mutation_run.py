@@ -67,7 +67,7 @@ class Run:
     def __init__(self, build, seed):
         self.binaries = {p.name.removeprefix("test_cuda_"): p for p in pathlib.Path(build).rglob("test_cuda_*")
                          if p.is_file() and os.access(p, os.X_OK) and "." not in p.name}
-        self.environment = {"NEREID_GENERATED_SEED": str(seed)}
+        self.environment = {"NEREID_TEST_SEED": str(seed)}
         self.reached = {}  # place -> [(family, binary, tests, cases, seconds)]
 
     def run(self, name, tests, cases, environment, limit):

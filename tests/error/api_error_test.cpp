@@ -83,12 +83,35 @@ TEST(ApiError, UnknownNames) {
   }
 }
 
+// A message is one line of text, whatever came.
+TEST(ApiError, WhatCameIsPrintable) {
+  Spoiled s;
+  s.call.op = "si\nlu\x1b[31m\xff\xc3\xa4";
+  s.expect(NEREID_UNKNOWN_NAME, "operator", "'si\\x0alu\\x1b[31m\\xff\xc3\xa4'", "nereid ops", "");
+  const std::string endless(1 << 20, 'a');
+  s.call.op = endless.c_str();
+  s.expect(NEREID_UNKNOWN_NAME, "operator", "...", "nereid ops", "");
+  EXPECT_LT(std::string(nereid_last_error()->message).size(), 5000u);
+}
+
 TEST(ApiError, AttributeValues) {
   Spoiled s;
   s.attributes[0] = {"cast", "sometimes", 0};
   s.expect(NEREID_INVALID_ARGUMENT, "cast", "'sometimes'", "after_weight, before_weight");
   s.attributes[0] = {"eps", "small", 0};
   s.expect(NEREID_INVALID_ARGUMENT, "eps", "'small'", "a number");
+}
+
+// Whichever variant was meant, it needs this operand.
+TEST(ApiError, AnOperandOfEveryVariant) {
+  const std::vector<float> b(12);
+  try {
+    nereid::fp8_gemm({}, nereid::TensorView(b, {4, 3}));
+    ADD_FAILURE() << "accepted";
+  } catch (const nereid::KernelError& e) {
+    EXPECT_EQ(e.error().argument, "a") << e.what();
+    EXPECT_EQ(e.error().got, "nothing") << e.what();
+  }
 }
 
 TEST(ApiError, Operands) {
@@ -229,7 +252,7 @@ TEST(ApiError, CallsThatAreNotCalls) {
   s.expect(NEREID_INVALID_ARGUMENT, "operand_count", "-1", "0 to");
   s.call.operand_count = 3;
   s.call.operands = nullptr;
-  s.expect(NEREID_INVALID_ARGUMENT, "operand_count", "null", "3 elements");
+  s.expect(NEREID_INVALID_ARGUMENT, "operands", "null", "3 elements");
   s.call.operands = s.operands;
   s.operands[0].name = nullptr;
   s.expect(NEREID_INVALID_ARGUMENT, "operands[0].name", "null", "name");
@@ -371,6 +394,9 @@ TEST(ApiError, Views) {
   EXPECT_THROW(nereid::TensorView(x, {2, 4}), nereid::ShapeMismatchError);
   EXPECT_THROW(nereid::TensorView(x).t(), nereid::ShapeMismatchError);
   EXPECT_THROW(nereid::TensorView(x).slice(0, 2, 9), nereid::ShapeMismatchError);
+  EXPECT_EQ(nereid::TensorView(x).slice(0, 1, 6, std::numeric_limits<int64_t>::max()).size(0), 1);
+  EXPECT_EQ(nereid::TensorView(x).slice(0, 1, 6, 2).size(0), 3);
+  EXPECT_EQ(nereid::TensorView(x).slice(0, 6, 6).size(0), 0);
   EXPECT_THROW(nereid::TensorView(x, {2, 3}).t().reshape({6}), nereid::ShapeMismatchError);
   EXPECT_THROW(nereid::TensorView(x.data(), {1, 1, 1, 1, 1, 1, 1, 1, 6}),
                nereid::ShapeMismatchError);

@@ -174,6 +174,11 @@ TEST(GivenError, TablesAndHeads) {
   EXPECT_EQ(
       error_of([&] { nereid::fused_rmsnorm_rope(x, w, half, half, {.num_heads = 3}); }).argument,
       "cos");
+  // Products of sizes that overflow, also to what would fit.
+  for (int64_t heads : {std::numeric_limits<int64_t>::max(), (int64_t{1} << 61) + 2}) {
+    const auto call = [&] { nereid::fused_rmsnorm_rope(x, w, whole, whole, {.num_heads = heads}); };
+    EXPECT_EQ(error_of(call).argument, "cos");
+  }
 }
 
 }  // namespace

@@ -39,7 +39,11 @@ TEST(MemoryError, TensorsThatCannotBe) {
   EXPECT_THROW(Tensor(nereid::f32, {int64_t{1} << 40, int64_t{1} << 40}),
                nereid::ShapeMismatchError);
   EXPECT_THROW(Tensor(nereid::f32, {2, -1}), nereid::ShapeMismatchError);
-  EXPECT_EQ(Tensor(nereid::f32, {kMost, 0, kMost}).count(), 0);
+  const Tensor none(nereid::f32, {kMost, 0, kMost});
+  EXPECT_EQ(none.count(), 0);
+  nereid::silu(none, none);
+  EXPECT_THROW(Tensor(static_cast<nereid::DType>(77), {3}), nereid::UnsupportedDtypeError);
+  EXPECT_THROW(Tensor(static_cast<nereid::DType>(0), {3}), nereid::UnsupportedDtypeError);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   try {
     Tensor(nereid::f32, {int64_t{1} << 50});

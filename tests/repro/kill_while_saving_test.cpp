@@ -14,6 +14,7 @@
 #include <string>
 
 #include "nereid/nereid.h"
+#include "tests/seed.h"
 
 namespace {
 
@@ -51,9 +52,7 @@ float value_in(const std::string& path) {
 TEST(KillWhileSaving, TheFileIsOldOrNew) {
   const char* given = std::getenv("KILLS");
   const int kills = given ? std::atoi(given) : 40;
-  const unsigned seed = std::random_device()();
-  std::printf("seed %u\n", seed);
-  std::mt19937 random(seed);
+  std::mt19937_64 random(nrd::test_seed(0));
   std::string folder = (std::filesystem::temp_directory_path() / "nereid_kill_XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const std::string path = folder + "/matrix";

@@ -276,6 +276,27 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(out.returncode, 1)
         self.assertIn("/no/such/folder/a.html", out.stderr)
 
+    def test_only_regular_files_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "fifo")
+            os.mkfifo(fifo)
+            self.refused(["bench", "--cases", fifo], "--cases", "a FIFO")
+            self.refused(["compare", fifo, fifo], "a FIFO")
+            self.refused(["--plugin", fifo, "backends"], "a FIFO")
+            self.refused(["--op", fifo + ":f", "--signature", "float(float)", "ops"], "a FIFO")
+        self.refused(["bench", "--cases", "/dev/zero"], "a device")
+
+    def test_what_is_given_is_used(self):
+        silu = ["bench", "silu", "--shape", "n=4", *QUICK]
+        self.refused([*silu, "--backend", "cpu,cpu"], "cpu", "twice")
+        self.refused([*silu, "--backend", ","], "--backend")
+        self.refused([*silu, "--backend", "cpu", "--baseline", "scalar"], "--baseline", "scalar")
+        self.refused([*silu, "--cases", "x"], "silu", "--cases", "one of the two")
+        self.refused(["--signature", "float(float)", "ops"], "--signature", "--op")
+        self.refused(["--as", "x[n] -> out[n]", "lift", "./x.so:f"], "--as", "--op")
+        self.row_error(["bench", "silu", "--shape", "n=4", "--opt", "+weight"], "+weight", "no optional")
+        self.row_error(["bench", "gemm", "--opt", "+weight"], "+weight")
+
     def test_a_backend_that_was_named_must_do_it(self):
         out = run("--plugin", MISBEHAVING, "bench", "vec_sum", "--shape", "n=8", "--backend", "misbehaving", *QUICK, "--json")
         self.assertEqual(out.returncode, 1)
