@@ -14,8 +14,9 @@ if(NEREID_SANITIZE)
   target_link_options(nereid_flags INTERFACE "-fsanitize=${NEREID_SANITIZE}")
 endif()
 
-# Unity builds (the presets of CI but release) join the sources of a target, so that their headers are
-# read once. Sources whose names would clash stay on their own.
+# Unity builds (all presets but clang) join the sources of a target, so that their headers are read
+# once. Sources whose names would clash stay on their own. That each source has what it includes, the
+# linter sees.
 function(nereid_compile_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -108,7 +108,7 @@ std::vector<std::string> default_backends(Session& session, const std::vector<Ca
 }
 
 std::vector<std::string> named_backends(Session& session, const std::string& text) {
-  const std::vector<std::string> names = split_list(text);
+  std::vector<std::string> names = split_list(text);
   if (names.empty())
     fail(kUsage, fmt::format("--backend: got '{}', allowed: a list of names", text));
   for (size_t i = 0; i < names.size(); i++) {

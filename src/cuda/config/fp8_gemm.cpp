@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/align.h"
 #include "cuda/config/fp8_gemm_kernels.h"
 
 namespace nrd::cuda {
@@ -29,8 +30,6 @@ bool suits(const Fp8Kernel& kernel, int64_t m) {
 }
 // A part of k that is shorter is not worth its way through memory.
 constexpr int kLeastUnits = 4;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Of the tiles' rows and columns, as the kernel sees them.
 int64_t rows_of(const Fp8Kernel& kernel, const Fp8GemmShape& s) {

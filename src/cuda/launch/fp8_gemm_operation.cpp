@@ -8,6 +8,7 @@
 
 #include <limits>
 
+#include "base/align.h"
 #include "cuda/launch/fp8_gemm_engine.h"
 #include "cuda/launch/fp8_gemm_sides.h"
 #include "cuda/launch/memory.h"
@@ -15,7 +16,7 @@
 namespace nrd::cuda {
 namespace {
 
-constexpr size_t kAlignment = 256;
+constexpr size_t kPartAlignment = 256;
 
 // Everything that does not depend on pointers.
 Fp8GemmArgs shape_args(const Fp8GemmProblem& p, const Target& target) {
@@ -45,7 +46,7 @@ struct WorkspacePlan {
 
   size_t reserve(size_t wanted) {
     const size_t at = bytes;
-    bytes = (bytes + wanted + kAlignment - 1) / kAlignment * kAlignment;
+    bytes = round_up(bytes + wanted, kPartAlignment);
     return at;
   }
 };

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
+#include "base/align.h"
+
 namespace nrd::cuda {
 namespace {
 
 constexpr int64_t kBlock = 128;  // of k: what a part is made of
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // As many parts as give `wanted` blocks of the grid work, each with at least `least` blocks of k;
 // no part is empty.

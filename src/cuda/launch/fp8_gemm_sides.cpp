@@ -2,6 +2,7 @@
 // src/cuda/launch/fp8_gemm_sides.cpp
 #include "cuda/launch/fp8_gemm_sides.h"
 
+#include "base/align.h"
 #include "cuda/launch/error.h"
 #include "cuda/launch/fp8.h"
 
@@ -11,8 +12,7 @@ namespace {
 constexpr int64_t kRowAlignment = 16;
 constexpr size_t kMemoryAlignment = 256;
 
-int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-int64_t blocks(int64_t value) { return (value + 127) / 128; }
+int64_t blocks(int64_t value) { return ceil_div(value, 128); }
 
 const ProblemOperand& operand_of(const Fp8GemmProblem& p, bool right) { return right ? p.b : p.a; }
 const ProblemOperand& scale_of(const Fp8GemmProblem& p, bool right) {

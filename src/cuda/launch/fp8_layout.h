@@ -2,13 +2,13 @@
 // src/cuda/launch/fp8_layout.h: how matrices of the 8-bit kernels lie, and what that allows.
 #pragma once
 
+#include "base/align.h"
 #include "cuda/launch/fp8_kernels.h"
 
 namespace nrd::cuda {
 
 inline constexpr int64_t kFp8Block = 128;
 
-inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline bool is_aligned(const void* pointer, int64_t bytes) {
   return reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(bytes) == 0;
 }

@@ -2,7 +2,7 @@
 # tests/compiler/corpus/corpus_test.py: the corpus as several compilers make it, lifted and proved.
 #
 #   corpus_test.py LIFT_CORPUS LIFT_CORPUS_MODULE SOURCE_DIR [--only COMPILER] [--record]
-#                  [--all-compilers]
+#                  [--all-compilers] [--jobs 2]
 #
 # Fails when a function crashes the lifter or is lifted wrongly (its proof fails, or it has an effect
 # that no trace has), when one is refused that was not when refused.json was recorded (by this version
@@ -144,6 +144,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--all-compilers", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     listing, record_file = args.source / "corpus.txt", args.source / "refused.json"
     record = json.loads(record_file.read_text()) if record_file.exists() else {}
@@ -159,15 +160,24 @@ def main():
         folder = pathlib.Path(temporary)
         jobs = [(c, l, v) for c in compilers for l in LEVELS for v in VARIANTS]
         jobs = [job for job in jobs if job[2] != "profile" or job[0].startswith("clang")]
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            built = list(pool.map(lambda job: build(*job, args.source, folder), jobs))
-        for (compiler, level, variant), (library, errors) in zip(jobs, built):
-            name = f"{compiler.split('-')[0]}-{version(compiler)} {level} {variant}"
+        environments = {(c, v): environment(c, v) for c in compilers for v in VARIANTS}
+        versions = {c: version(c) for c in compilers}
+
+        def build_and_lift(job):
+            compiler, level, variant = job
+            library, errors = build(*job, args.source, folder)
+            if library is None:
+                return None, [], errors
+            return library, *lift(args, library, variant, listing, environments[compiler, variant])
+
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            lifted = list(pool.map(build_and_lift, jobs))
+        for (compiler, level, variant), (library, rows, errors) in zip(jobs, lifted):
+            name = f"{compiler.split('-')[0]}-{versions[compiler]} {level} {variant}"
             if library is None:
                 problems.append(f"{name}: does not compile: {errors[:500]}")
                 continue
-            env = environment(compiler, variant)
-            rows, errors = lift(args, library, variant, listing, env)
+            env = environments[compiler, variant]
             if not rows:
                 problems.append(f"{name}: no answer: {errors[:500]}")
                 continue
