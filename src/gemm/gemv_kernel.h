@@ -12,7 +12,8 @@
 
 namespace nrd::gemm {
 
-// Elements of a row that are summed in 64 lanes before the next ones begin (DESIGN 9).
+// Elements of a row that are summed in 64 lanes before the next ones begin, as every reduction
+// (ARCHITECTURE.md).
 constexpr int64_t kGemvChunk = jit::kReductionChunk;
 constexpr int kGemvLanes = 64;
 // Columns that are read in turns, and columns whose sum is one chain; part of what a sum is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/jit/asmjit.h: the one header that includes AsmJit, whose interface changes between releases.
 //
-// Only its Assembler and CodeHolder are used (DESIGN decision 5).
+// Only its Assembler and CodeHolder are used.
 #pragma once
 
 #include <asmjit/core.h>

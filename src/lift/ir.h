@@ -101,7 +101,7 @@ enum : uint32_t {
   kVariables
 };
 
-struct Function;  // blocks, nodes, phis: ir_function.h, owned by the core
+struct Function;  // blocks, nodes, phis: function.h, owned by the core
 
 // What a front end calls while it translates one block after the other. Every method simplifies
 // at once (constants, bit casts, masks), so a front end need not be clever.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/machine/isa.h: what this CPU and its operating system let us execute.
 //
-// An ISA is a set of feature bits (DESIGN decision 10). Levels are the sets code is built for:
+// An ISA is a set of feature bits. Levels are the sets code is built for:
 // baseline, avx2 (x86-64-v3) and avx512 (x86-64-v4) on x86-64, baseline (NEON) on aarch64.
 #pragma once
 

@@ -203,7 +203,7 @@ struct TraceTable {
   auto operator<=>(const TraceTable&) const = default;
 };
 
-// What a function is, for users and for the fuser (SPEC 4). By structure, not by name.
+// What a function is, for users and for the fuser. By structure, not by name.
 enum class OpClass : uint8_t {
   kElementwise,  // one loop (nest), no carried value, every access at the loops' own indices
   kPairwise,     // several elements of the output from several of the input in one iteration

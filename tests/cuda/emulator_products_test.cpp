@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests/cuda/emulator_hopper_test.cpp: emulated TMA, mbarriers, wgmma and mma.sync compute what
+// tests/cuda/emulator_products_test.cpp: emulated TMA, mbarriers, wgmma and mma.sync compute what
 // they should, and show what is done too early.
 #include <cuda_fp8.h>
 #include <gtest/gtest.h>

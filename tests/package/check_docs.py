@@ -10,7 +10,11 @@ Checked in every document:
 - `nereid VERB --flag` against `nereid VERB --help`, and the operator it names,
 - names of the form NEREID_*: some file outside the documents must use them.
 A word in capitals or with `…` in a command is a placeholder.
+
+Checked in the comments of every source: the files and documents that they name are in the tree, by
+their path or by a name that some file has.
 """
+import fnmatch
 import functools
 import json
 import pathlib
@@ -32,6 +36,15 @@ PATH = re.compile(r"^[\w.<>*{},+-]+(/[\w.<>*{},+-]*)+$")
 PLACEHOLDER = re.compile(r"^[A-Z][A-Z0-9_.]*$|…|\.\.\.|[<>\[\]]")
 VARIABLE = re.compile(r"\bNEREID_[A-Z0-9_]*[A-Z0-9]\b(?!\*)")
 SEPARATORS = {"|", "||", "&&", ";", "&", ">", ">>", "<", "2>&1"}
+C_LIKE = {".c", ".h", ".cpp", ".cu", ".cuh"}
+SCRIPTS = {".py", ".sh", ".cmake"}
+COMMENT = {"c": re.compile(r"(?:^|[^:\"])//(.*)"), "script": re.compile(r"(?:^|\s)#(.*)")}
+FILE_WORD = re.compile(r"^[\w.*{},/-]*[\w*}]\.(c|h|cpp|cu|cuh|py|sh|cmake|md|supp|map|txt)$")
+ABROAD = re.compile(r"\b(SPEC|DESIGN)\b,?( section| decision)? \d")
+# Of others: headers of systems and libraries, files that programs write.
+ELSEWHERE = {"nereid/ops.h", "ops.h", "nereid/choices.h", "version.h", "prototypes.h",  # generated
+             "asm/hwcap.h", "mkl_cblas.h", "oneapi/dnnl/dnnl_types.h", "dnnl_common_types.h",
+             "perf-PID.map", "OUT.cpp", "SOURCE.cpp", "LISTING.txt"}
 # Verbs whose first plain word is an operator of the catalogue.
 OPERATOR_VERBS = {"bench", "check", "explain", "tune"}
 
@@ -264,6 +277,45 @@ def check_document(path, tree):
                     yield number, finding
 
 
+@functools.lru_cache(maxsize=None)
+def file_names(root):
+    """Of all files that are not generated."""
+    return {p.name for folder in TOP_FOLDERS for p in (root / folder).rglob("*") if p.is_file()} | {
+        p.name for p in root.iterdir() if p.is_file()}
+
+
+def comments_in(path):
+    """Yields (line number, text) of what follows // or #, and of lines inside /* */."""
+    mark = COMMENT["c" if path.suffix in C_LIKE else "script"]
+    inside = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if path.suffix in C_LIKE and (inside or line.lstrip().startswith("/*")):
+            inside = "*/" not in line
+            yield number, line
+        elif found := mark.search(line):
+            yield number, found[1]
+
+
+def check_comments(path, tree):
+    for number, text in comments_in(path):
+        if ABROAD.search(text):
+            yield number, f"a document outside the tree: {text.strip()}"
+        for word in re.split(r"[\s`'\"(),;]+", text):
+            word = re.sub(r"(:\d+)?[.:!?]*$", "", word.removeprefix("./"))
+            if not FILE_WORD.match(word):
+                continue
+            if word in ELSEWHERE:
+                continue
+            if "/" not in word:
+                if not fnmatch.filter(file_names(tree.root), word):
+                    yield number, f"no file has the name {word}"
+                continue
+            stage = path.relative_to(tree.root).parts[1:2]
+            roots = [path.parent, tree.root / "src", *(tree.root / "src" / s for s in stage)]
+            if not tree.has(word) and not any(any(r.glob(expand_braces(word)[0])) for r in roots):
+                yield number, f"no such file: {word}"
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -277,6 +329,11 @@ def main():
         # One line may hold a thing twice, as a path and in a command; say it once.
         found = dict.fromkeys(check_document(path, tree))
         findings += [f"{name}:{line}: {what}" for line, what in found]
+    sources = [p for folder in sorted(TOP_FOLDERS) for p in sorted((tree.root / folder).rglob("*"))
+               if p.is_file() and (p.suffix in C_LIKE | SCRIPTS or p.name == "CMakeLists.txt")]
+    for path in [*sources, tree.root / "CMakeLists.txt", tree.root / "run", tree.root / ".ci/run"]:
+        name = path.relative_to(tree.root)
+        findings += [f"{name}:{line}: {what}" for line, what in dict.fromkeys(check_comments(path, tree))]
     print("\n".join(findings) if findings else f"{len(documents)} documents, nothing to report")
     sys.exit(1 if findings else 0)
 

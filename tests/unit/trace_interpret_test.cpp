@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "ops/builds.h"
+#include "ops/definitions.h"
 #include "ops/round_to.h"
 #include "parsed.h"
 #include "tests/seed.h"

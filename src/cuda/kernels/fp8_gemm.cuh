@@ -15,8 +15,9 @@
 //
 // From tile to tile. What the tensor cores would wait for is done under products: the next tile is
 // found by multiplications instead of divisions (which took 700 cycles), its first products are
-// issued before the sums are finished, where registers allow (fp8_gemm_sums.cuh, _promote.cuh), and
-// results leave under those of its first blocks of k (fp8_gemm_store.cuh).
+// issued before the sums are finished, where registers allow (fp8_gemm_sums.cuh,
+// fp8_gemm_promote.cuh), and results leave under those of its first blocks of k
+// (fp8_gemm_store.cuh).
 //
 // Bound. 8192 operations a clock and multiprocessor. A 128 x 256 tile needs 48 KB a stage of 1024
 // cycles, 47 bytes a cycle; in a cluster of two, one operand in common, 31. Large products run into

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/cuda/kernels/fp8_portable_epilogue.cuh: from sums to c: scales, bias, one rounding, the
-// store.
+// src/cuda/kernels/fp8_portable_common.cuh: from sums to c: scales, bias, one rounding, the store.
 #pragma once
 
 #include "cuda/device/output_type.cuh"

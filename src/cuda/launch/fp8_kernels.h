@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/cuda/launch/fp8_kernels.h: the kernels behind launch/fp8.h, and what is decided before they
-// start. launch/fp8_plan.h decides; the files kernels/fp8_*.cu define the table.
+// start. launch/fp8.cpp decides; the files kernels/fp8_*.cu define the table.
 #pragma once
 
 #include "cuda/launch/fp8.h"

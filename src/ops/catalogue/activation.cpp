@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/activation.cpp: the entries of activations, gated pairs and softmax.
+#include "ops/definitions.h"
 #include "ops/op.h"
 
 namespace nrd {

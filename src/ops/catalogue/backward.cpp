@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/backward.cpp: the entries of gradients.
 #include "ops/catalogue/attributes.h"
+#include "ops/definitions.h"
 
 namespace nrd {
 namespace {

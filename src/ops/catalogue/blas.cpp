@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/blas.cpp: the entries of BLAS-1.
+#include "ops/definitions.h"
 #include "ops/op.h"
 
 namespace nrd {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/fused.cpp: the entries of the fused and the 8-bit floating operators.
 #include "ops/catalogue/attributes.h"
+#include "ops/definitions.h"
 
 namespace nrd {
 namespace {

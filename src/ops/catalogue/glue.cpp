@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/glue.cpp: the entries of what stands between the others.
+#include "ops/definitions.h"
 #include "ops/op.h"
 
 namespace nrd {

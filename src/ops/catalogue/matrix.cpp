@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/matrix.cpp: the entries of the products. b is always the (k, n) view.
+#include "ops/definitions.h"
 #include "ops/op.h"
 
 namespace nrd {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/norm.cpp: the entries of the normalisations.
 #include "ops/catalogue/attributes.h"
+#include "ops/definitions.h"
 
 namespace nrd {
 namespace {

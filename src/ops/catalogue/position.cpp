@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/ops/catalogue/position.cpp: the entries of rotary position embedding.
 #include "ops/catalogue/attributes.h"
+#include "ops/definitions.h"
 
 namespace nrd {
 namespace {
