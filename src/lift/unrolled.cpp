@@ -20,7 +20,7 @@ namespace nrd::lift {
 namespace {
 
 constexpr int64_t kMostCopies = 16;
-constexpr int kMaxDepth = 40;
+constexpr int kMaxUnrolledDepth = 40;
 
 // The blocks of the picture above. `taken` is the last block before join or end on a way there.
 struct Shape {
@@ -389,7 +389,7 @@ class Roller {
   }
 
   bool same(NodeId rest, NodeId main, int64_t j, int depth) {
-    if (depth > kMaxDepth || rest == kNoNode || main == kNoNode) return rest == main;
+    if (depth > kMaxUnrolledDepth || rest == kNoNode || main == kNoNode) return rest == main;
     const Node &r = f_[rest], &m = f_[main];
     if (r.type != m.type) return false;
     for (size_t i = 0; i < carried_.size(); i++)
