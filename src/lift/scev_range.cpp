@@ -13,7 +13,7 @@
 namespace nrd::lift {
 namespace {
 
-constexpr int kMaxDepth = 8;
+constexpr int kMaxScevDepth = 8;
 // A factor this large on a counter is no stride but the mixing of a hash.
 constexpr int64_t kLargestStride = int64_t{1} << 20;
 constexpr Wide kUnbounded = Wide{1} << 100;
@@ -138,7 +138,7 @@ Range Scev::range_of(const IntPoly& poly) {
 Range Scev::range_of_node(NodeId id, int depth) {
   const Node n = function_[id];
   const Range all = whole_range(n.type);
-  if (depth > kMaxDepth) return all;
+  if (depth > kMaxScevDepth) return all;
   const auto arg = [&](size_t i) { return range_of_node(n.args[i], depth + 1); };
   switch (n.kind) {
     case Kind::kConst: {

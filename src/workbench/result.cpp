@@ -141,7 +141,7 @@ Document document_from_json(const json& from) {
 }
 
 Expected<Document> read_results(const std::string& path) {
-  Expected<std::string> content = read_file(path);
+  const Expected<std::string> content = read_file(path);
   if (!content) return bad_file(path, content.error().got);
   const json found = json::parse(*content, nullptr, false);
   if (found.is_discarded())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests/cuda/api_kernels_test.cpp: the API over the true kernels, emulated and on a device: every
 // operator that the backend serves gives what the CPU gives.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -91,6 +92,9 @@ CaseRequest odd_request(const Op& op, const char* dtype) {
   return request;
 }
 
+// What these kernels leave to others for such sizes; more of it is a mistake.
+constexpr const char* kRefusedInOddSizes = "";
+
 // As a vector: `cast` takes no scalars.
 nereid::TensorView flat(const Tensor& tensor) { return tensor.view().reshape({tensor.count()}); }
 
@@ -165,20 +169,19 @@ bool compare(const Desc& desc, const nereid::CallOptions& gpu, const nereid::Cal
 }
 
 TEST_P(ApiKernels, EveryOperatorThatIsServedEqualsTheCpus) {
-  std::string served, refused;
+  std::string refused;
   for (const Op& op : catalogue()) {
     if (!is_served(op.name)) continue;
-    int ran = 0;
     for (const char* dtype : {"f32", "bf16"}) {
-      Expected<Desc> desc = bind_case(op, odd_request(op, dtype));
-      if (!desc) continue;
-      ran += compare(*desc, how(), how("scalar"));
+      const Expected<Desc> desc = bind_case(op, odd_request(op, dtype));
+      ASSERT_TRUE(desc || desc.error().code == ErrorCode::kUnsupportedDtype)
+          << desc.error().message();
+      if (desc && !compare(*desc, how(), how("scalar")))
+        refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", op.name, dtype);
       if (HasFatalFailure()) return;
     }
-    (ran ? served : refused) += " " + op.name;
   }
-  RecordProperty("served", served);
-  std::printf("served:%s\nrefused in odd sizes:%s\n", served.c_str(), refused.c_str());
+  EXPECT_EQ(refused, kRefusedInOddSizes);
 }
 
 // Three indices of a table of four rows, the second of which is none of them.
