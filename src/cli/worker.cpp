@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/cli/worker.cpp: nereid worker: the other end of bench; not for people.
-#include "workbench/session.h"
-
 #include "cli/session.h"
+#include "workbench/session.h"
 
 namespace nrd::cli {
 
