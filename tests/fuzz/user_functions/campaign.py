@@ -2,11 +2,12 @@
 # tests/fuzz/user_functions/campaign.py: users' functions, written and generated, as operators.
 #
 #   campaign.py JUDGE [--written 380] [--generated 20000] [--seed N] [--cases 24] [--jobs 2]
-#               [--kinds usual,plain] [--only NAME] [--build 'gcc -O1'] [--json FILE]
+#               [--kinds usual,plain] [--only NAME] [--build 'gcc -O1'] [--json FILE] [--all-compilers]
 #
 # Every function is right or refused: JUDGE (main.cpp says how it judges) answers for each. Printed
 # are the outcomes, the share that is refused by reason and by kind, and each fault with the command
-# that shows it again. The exit status is 1 if there is any.
+# that shows it again. The exit status is 1 if there is any, or if one of the most usual shapes of code
+# (corpus/usual.c) is refused. Without a seed it is NEREID_TEST_SEED, or drawn and printed.
 import argparse
 import collections
 import concurrent.futures
@@ -29,7 +30,7 @@ BATCH = 100
 FAULTS = ["wrong", "outside", "crash", "hang", "lost"]
 BUILDS = ["gcc -O1", "gcc -O2 -fno-tree-vectorize", "clang-14 -O1 -fno-vectorize -fno-slp-vectorize",
           "clang-16 -O2 -fno-vectorize -fno-slp-vectorize", "clang-19 -O1 -fno-vectorize -fno-slp-vectorize",
-          "gcc -O0"]
+          "clang-19 -O2 -fno-vectorize -fno-slp-vectorize", "gcc -O0"]
 # With what vector code may make of sums of products; gcc contracts over statements.
 CONTRACTING = "gcc -O2 -fno-tree-vectorize"
 DEFINITION = re.compile(r"^((?:void|float|double|int))\s+(\w+)(\([^)]*\))\s*\{", re.MULTILINE)
@@ -179,6 +180,11 @@ class Report:
                 self.call_reasons[plain_reason(reason)] += count
         self.rows.append({"name": name, "build": batch.build, "outcome": word, "attempts": attempts})
 
+    def refused_usual(self):
+        usual = [row for row in self.rows if row["name"].startswith("usual_")]
+        refused = [row["name"] for row in usual if row["attempts"][0]["outcome"] in ("refused", "idle")]
+        return usual, refused
+
     def text(self):
         share = lambda count: f"{count:6d}  {100 * count / max(1, self.functions):5.1f} %"
         lines = [f"{self.functions} functions, {self.calls} calls accepted"]
@@ -192,9 +198,7 @@ class Report:
             total = sum(c for word, c in counts.items() if word != "inferred")
             rest = ", ".join(f"{word} {c}" for word, c in counts.most_common() if word != "inferred" and c)
             lines.append(f"  {kind:10} {total:6d}: inferred and right {counts['inferred']}; {rest}")
-        usual = [row["name"] for row in self.rows if row["name"].startswith("usual_")]
-        refused = [row["name"] for row in self.rows if row["name"] in usual
-                   and row["attempts"][0]["outcome"] in ("refused", "idle")]
+        usual, refused = self.refused_usual()
         if usual:
             lines.append(f"of the most usual shapes of code, {len(refused)} of {len(usual)} are refused "
                          f"without a signature: {' '.join(refused) or 'none'}")
@@ -216,18 +220,29 @@ def arguments():
     parser.add_argument("--only", help="a function, or written ones by a pattern: 'pre_*'")
     parser.add_argument("--kinds", help="those alone: usual,extent,plain")
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--all-compilers", action="store_true", help="fail where one is not here")
     parser.add_argument("--most-faults", type=int, default=40, help="how many are printed")
     args = parser.parse_args()
     args.judge = args.judge.resolve()
     args.end = time.monotonic() + 60 * args.minutes
     if args.seed is None:
-        args.seed = random.SystemRandom().randrange(10**6)
+        drawn = random.SystemRandom().randrange(10**6)
+        args.seed = int(os.environ.get("NEREID_TEST_SEED", drawn))
     return args
+
+
+def missing_compilers(args):
+    words = [] if args.build else [build.split()[0] for build in BUILDS]
+    missing = sorted({word for word in words if not shutil.which(word)})
+    for word in missing:
+        print(f"{word}: not here; ./run setup test installs it")
+    return missing
 
 
 def main():
     args = arguments()
-    print(f"seed {args.seed}", flush=True)
+    print(f"again with: {' '.join(sys.argv)} --seed {args.seed}", flush=True)
+    missing = missing_compilers(args)
     choice = random.Random(args.seed)
     report = Report()
     with tempfile.TemporaryDirectory() as temporary:
@@ -247,7 +262,8 @@ def main():
         args.json.write_text(json.dumps({"seed": args.seed, "outcomes": report.outcomes,
                                          "reasons": report.reasons, "faults": report.faults,
                                          "rows": report.rows}, indent=1))
-    return 1 if report.faults or report.functions == 0 else 0
+    failed = report.faults or report.functions == 0 or report.refused_usual()[1]
+    return 1 if failed or (missing and args.all_compilers) else 0
 
 
 if __name__ == "__main__":
