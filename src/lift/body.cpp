@@ -114,7 +114,9 @@ class BodyDecoder {
     return tail(std::move(d), resolver_.of_slot(in.call_slot));
   }
 
-  Decoded tail(Decoded d, const CallTarget& target) {
+  Decoded tail(Decoded d, const CallTarget& called) {
+    const CallTarget* loop = resolver_.stand_in(d.step.instruction.address, called);
+    const CallTarget& target = loop != nullptr ? *loop : called;
     if (target.kind == CallKind::kHelper) {
       d.next[0] = target.address;
       return ended(std::move(d), End::kJump);
@@ -126,9 +128,11 @@ class BodyDecoder {
 
   Decoded call(Decoded d) {
     const Instruction& in = d.step.instruction;
-    const CallTarget& target = in.target != 0      ? resolver_.of_address(in.target)
+    const CallTarget& called = in.target != 0      ? resolver_.of_address(in.target)
                                : in.call_slot != 0 ? resolver_.of_slot(in.call_slot)
                                                    : kNowhere;
+    const CallTarget* loop = resolver_.stand_in(in.address, called);
+    const CallTarget& target = loop != nullptr ? *loop : called;
     if (target.kind == CallKind::kNoReturn) return ended(std::move(d), End::kDead);
     if (target.kind == CallKind::kHelper) {
       d.helper = &target;

@@ -9,6 +9,7 @@
 #include "lift/clean.h"
 #include "lift/divisions.h"
 #include "lift/graph_edit.h"
+#include "lift/image.h"
 #include "lift/simplify.h"
 #include "lift/ssa.h"
 #include "lift/tables.h"
@@ -18,6 +19,7 @@ namespace nrd::lift {
 namespace {
 
 constexpr int kMaxAttempts = 32;
+constexpr size_t kMaxBlockCalls = 8;
 
 using Clock = std::chrono::steady_clock;
 
@@ -103,10 +105,13 @@ std::vector<CodeRange> code_ranges(const Code& code) {
   return ranges;
 }
 
+using BlockCalls = std::vector<CallResolver::BlockCall>;
+
 Function build(const LiftRequest& request, const Image& image, FrontEnd& front_end,
-               LiftStats& stats, Keep keep) {
+               LiftStats& stats, Keep keep, const BlockCalls& block_calls) {
   const auto start = Clock::now();
   CallResolver resolver(image, front_end);
+  resolver.block_calls = block_calls;
   const auto entry = reinterpret_cast<uint64_t>(request.function);
   const Code code = discover(entry, image, front_end, resolver);
   const auto decoded = Clock::now();
@@ -135,10 +140,18 @@ Function build(const LiftRequest& request, const Image& image, FrontEnd& front_e
 Expected<Function> build_function(const LiftRequest& request, const Image& image,
                                   FrontEnd& front_end, LiftStats* stats, Keep keep) {
   LiftStats ignored;
-  try {
-    return build(request, image, front_end, stats != nullptr ? *stats : ignored, keep);
-  } catch (const Refusal& refusal) {
-    return refusal.error(request);
+  BlockCalls block_calls;
+  while (true) {
+    try {
+      return build(request, image, front_end, stats != nullptr ? *stats : ignored, keep,
+                   block_calls);
+    } catch (const Refusal& refusal) {
+      // The stand-ins are code of this machine.
+      const bool is_native = &image == &process_image();
+      if (refusal.block_call == 0 || !is_native || block_calls.size() >= kMaxBlockCalls)
+        return refusal.error(request);
+      block_calls.push_back({refusal.block_call, refusal.element_bytes});
+    }
   }
 }
 

@@ -72,20 +72,44 @@ void SsaBuilder::call_sin_cos(const CallTarget& target) {
   clobber_call();
 }
 
-uint64_t SsaBuilder::constant_size(const CallTarget& target, NodeId size) {
+uint64_t SsaBuilder::constant_size(const CallTarget& target, NodeId to, NodeId size) {
   const Node node = function_[size];
-  if (node.kind != Kind::kConst || node.bits > kMaxCopy)
-    refuse(
-        fmt::format("a call of {} at {:#x}: only small blocks of known size are understood; "
-                    "compile with -fno-builtin -fno-tree-loop-distribute-patterns",
-                    target.name, address_));
-  return node.bits;
+  if (node.kind == Kind::kConst && node.bits <= kMaxCopy) return node.bits;
+  Refusal refusal{
+      fmt::format("a call of {} at {:#x}: only small blocks of known size are understood; "
+                  "compile with -fno-builtin -fno-tree-loop-distribute-patterns",
+                  target.name, address_)};
+  // What moves may overlap.
+  refusal.element_bytes = target.name.find("memmove") == std::string::npos ? element_at(to, 0) : 0;
+  if (refusal.element_bytes != 0) refusal.block_call = address_;
+  throw refusal;
+}
+
+// The bytes of an element of the parameter that an address is made from; 0 where there is none.
+size_t SsaBuilder::element_at(NodeId address, int depth) const {
+  const Node& node = function_[address];
+  if (node.kind == Kind::kArg && node.index < signature_.params.size()) {
+    const CParam& param = signature_.params[node.index];
+    return param.kind == CKind::kPointer ? byte_size(param.element) : 0;
+  }
+  constexpr int kMaxDepth = 8;
+  if (depth > kMaxDepth) return 0;
+  const std::vector<NodeId>* args = nullptr;
+  if (node.kind == Kind::kPhi) args = &function_.blocks[node.index].phis[node.bits].args;
+  if (node.kind == Kind::kPure && node.type == Type::kI64) {
+    for (const NodeId arg : node.args)
+      if (const size_t bytes = arg != kNoNode ? element_at(arg, depth + 1) : 0) return bytes;
+  }
+  if (args == nullptr) return 0;
+  for (const NodeId arg : *args)
+    if (const size_t bytes = element_at(arg, depth + 1)) return bytes;
+  return 0;
 }
 
 // Everything is read before anything is written, so that memmove is right too.
 void SsaBuilder::call_copy(const CallTarget& target) {
   const std::vector<NodeId> args = read_arguments({Type::kI64, Type::kI64, Type::kI64});
-  const uint64_t size = constant_size(target, args[2]);
+  const uint64_t size = constant_size(target, args[0], args[2]);
   const auto at = [&](NodeId base, uint64_t offset) {
     return pure(TraceOp::kAdd, Type::kI64, base, factory_.constant(Type::kI64, offset), kNoNode);
   };
@@ -104,7 +128,7 @@ void SsaBuilder::call_copy(const CallTarget& target) {
 
 void SsaBuilder::call_fill(const CallTarget& target) {
   const std::vector<NodeId> args = read_arguments({Type::kI64, Type::kI32, Type::kI64});
-  const uint64_t size = constant_size(target, args[2]);
+  const uint64_t size = constant_size(target, args[0], args[2]);
   if (function_[args[1]].kind != Kind::kConst)
     refuse(fmt::format("a call of {} at {:#x} with a value known only at run time", target.name,
                        address_));

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "lift/stand_ins.h"
+
 namespace nrd::lift {
 namespace {
 
@@ -169,6 +171,22 @@ const CallTarget& CallResolver::of_slot(uint64_t slot) {
   targets_.push_back(look_up_slot(slot, 0));
   by_slot_.set(slot, static_cast<uint32_t>(targets_.size() - 1));
   return targets_.back();
+}
+
+const CallTarget* CallResolver::stand_in(uint64_t site, const CallTarget& target) {
+  const auto met = std::find_if(block_calls.begin(), block_calls.end(),
+                                [&](const BlockCall& call) { return call.site == site; });
+  if (met == block_calls.end()) return nullptr;
+  const auto of_width = [&](auto* one, auto* four, auto* eight) {
+    return reinterpret_cast<uint64_t>(met->element_bytes == 1   ? one
+                                      : met->element_bytes == 4 ? four
+                                                                : eight);
+  };
+  const uint64_t address = target.kind == CallKind::kFill
+                               ? of_width(&nrd_fill_1, &nrd_fill_4, &nrd_fill_8)
+                               : of_width(&nrd_copy_1, &nrd_copy_4, &nrd_copy_8);
+  targets_.push_back({.kind = CallKind::kHelper, .address = address, .name = target.name});
+  return &targets_.back();
 }
 
 CallTarget CallResolver::look_up_slot(uint64_t slot, int hops) {

@@ -42,6 +42,14 @@ class CallResolver {
 
   const CallTarget& of_address(uint64_t address);
   const CallTarget& of_slot(uint64_t slot);
+  // Calls whose length is known at run time only, which were met before: the loop that is read in
+  // their place, or null (stand_ins.h).
+  struct BlockCall {
+    uint64_t site = 0;
+    size_t element_bytes = 0;
+  };
+  std::vector<BlockCall> block_calls;
+  const CallTarget* stand_in(uint64_t site, const CallTarget& target);
   // Past endbr64 or bti, which some functions and stubs begin with.
   uint64_t skip_landing_pad(uint64_t address) const;
 

@@ -100,7 +100,8 @@ class SsaBuilder final : public Builder {
   void call_sin_cos(const CallTarget& target);
   void call_copy(const CallTarget& target);
   void call_fill(const CallTarget& target);
-  uint64_t constant_size(const CallTarget& target, NodeId size);
+  uint64_t constant_size(const CallTarget& target, NodeId to, NodeId size);
+  size_t element_at(NodeId address, int depth) const;
 
   // access.cpp
   bool split_stack_address(NodeId address, int64_t* offset) const;

@@ -3,6 +3,7 @@
 #include "trace/in_place.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/extents.h"
 #include "trace/liveness.h"
@@ -30,7 +31,8 @@ class PlaceWalk {
   }
 
  private:
-  // Inputs that may have an output's shape: of its dtype, and about as much is touched of them.
+  // Inputs that may have an output's shape: of its dtype, and about as much is touched of them. So
+  // it may be for some value only of an integer that is no size of the output (x[i >> s]).
   void find_shared() {
     constexpr int64_t kSizes[] = {23, 37, 41, 53, 61, 67};
     std::vector<int64_t> sizes;
@@ -42,11 +44,23 @@ class PlaceWalk {
     }
     const std::vector<Extent> touched = extents(trace_, sizes);
     shared_.assign(trace_.params.size(), false);
+    share(pointers, touched, touched);
+    for (int64_t& size : sizes)
+      for (const int64_t value : {0, 1, 2}) {
+        const int64_t before = std::exchange(size, value);
+        share(pointers, extents(trace_, sizes), touched);
+        size = before;
+      }
+  }
+
+  void share(const std::vector<uint16_t>& pointers, const std::vector<Extent>& touched,
+             const std::vector<Extent>& usual) {
     for (size_t in = 0; in < pointers.size(); in++)
       for (size_t out = 0; out < pointers.size(); out++) {
         const TraceParam &a = trace_.params[pointers[in]], &b = trace_.params[pointers[out]];
         const int64_t x = touched[in].end, y = touched[out].end;
-        if (!a.written && b.written && a.dtype == b.dtype && 2 * x > y && 2 * y > x)
+        if (!a.written && b.written && a.dtype == b.dtype && y == usual[out].end && 2 * x > y &&
+            2 * y > x)
           shared_[pointers[in]] = true;
       }
   }

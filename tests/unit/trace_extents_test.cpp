@@ -11,6 +11,7 @@
 #include "trace/builder.h"
 #include "trace/coverage.h"
 #include "trace/extents.h"
+#include "trace/in_place.h"
 #include "trace/text.h"
 
 namespace nrd {
@@ -274,6 +275,20 @@ for i0 < n {
 )");
   const int64_t sizes[] = {3};
   EXPECT_EXTENT(extents(trace, sizes, {})[0], 0, 18);
+}
+
+// x[i >> s] is as long as out where s is 0, and another element is read than is stored where it is not.
+TEST(InPlace, AnIntegerMayMakeAnInputAsLongAsTheOutput) {
+  const auto trace_with = [](const char* index) {
+    return parsed(std::string("trace t : elementwise\nparam x : in f32\nparam out : out f32\n"
+                              "param n : size\nparam s : size\n%1 = to_i32 s\nfor i0 < n {\n"
+                              "%2 = to_i32 i0\n%3 = sar i32 %2 %1\n%4 = to_i64 %3\n"
+                              "%5 = load f32 x[") +
+                  index + "]\nstore out[i0] %5\n}\n");
+  };
+  EXPECT_FALSE(reads_where_it_stores(trace_with("%4")));
+  EXPECT_TRUE(reads_where_it_stores(trace_with("i0")));
+  EXPECT_TRUE(reads_where_it_stores(trace_with("i0 / 32")));
 }
 
 }  // namespace
