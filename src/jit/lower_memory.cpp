@@ -38,9 +38,9 @@ V Lowering::lookup(ValueId id, int copy) {
       row[i] = std::bit_cast<float>(static_cast<uint32_t>(table.elements[i]));
     return b_.lookup(index, row);
   }
-  const DType dtype = is_wide                          ? DType::kF64
+  const DType dtype = is_wide                         ? DType::kF64
                       : table.type == TraceType::kF32 ? DType::kF32
-                                                       : DType::kI32;
+                                                      : DType::kI32;
   const size_t size = byte_size(dtype);
   std::vector<uint8_t> bytes(table.elements.size() * size);
   for (size_t i = 0; i <= last; i++) std::memcpy(&bytes[i * size], &table.elements[i], size);

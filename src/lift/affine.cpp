@@ -46,7 +46,8 @@ Affine AffineForms::of(NodeId id, int depth) const {
     case TraceOp::kSub: return of(n.args[0], depth + 1).add(of(n.args[1], depth + 1), -1);
     case TraceOp::kMul:
       if (!constant(n.args[1])) break;
-      if (const std::optional<Affine> made = mirrored(n.args[0], f_[n.args[1]].bits, depth)) return *made;
+      if (const std::optional<Affine> made = mirrored(n.args[0], f_[n.args[1]].bits, depth))
+        return *made;
       return Affine{}.add(of(n.args[0], depth + 1),
                           sign_extended(f_[n.args[1]].bits, f_[n.args[1]].type));
     case TraceOp::kShl:
@@ -73,8 +74,8 @@ std::optional<Walk> AffineForms::walk_of(const Phi& phi) const {
   return std::nullopt;
 }
 
-// What walks beside a counter is a multiple of that, and what keeps its distance from another phi is
-// that one and the distance.
+// What walks beside a counter is a multiple of that, and what keeps its distance from another phi
+// is that one and the distance.
 Affine AffineForms::of_phi(NodeId id) const {
   const std::vector<Phi>& phis = f_.blocks[f_[id].index].phis;
   const AffineForms plain(f_, true);
@@ -85,9 +86,7 @@ Affine AffineForms::of_phi(NodeId id) const {
       if (!counter || !counter->begin.is_constant() || f_[other.node].type != f_[id].type) continue;
       if (other.node == id || mine->step % counter->step != 0) return Affine::leaf(id);
       const int64_t factor = mine->step / counter->step;
-      return Affine(mine->begin)
-          .add(Affine::leaf(other.node), factor)
-          .add(counter->begin, -factor);
+      return Affine(mine->begin).add(Affine::leaf(other.node), factor).add(counter->begin, -factor);
     }
   for (const Phi& other : phis) {
     if (other.node == id) break;

@@ -102,7 +102,7 @@ class Divisions {
     if ((shift.op != TraceOp::kShr && shift.op != TraceOp::kSar) || (is_signed && !keeps_sign))
       return std::nullopt;
     if (!is_signed && shift.op == TraceOp::kSar) return std::nullopt;
-    return Scaled{wide.args[0], is_signed, multiplier, static_cast<int>(*count), 32,
+    return Scaled{wide.args[0],           is_signed, multiplier, static_cast<int>(*count), 32,
                   used_bits(wide.args[0])};
   }
 

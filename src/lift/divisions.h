@@ -6,8 +6,8 @@
 
 namespace nrd::lift {
 
-// A product with a reciprocal, shifted down, becomes the kUDiv or kSDiv that it is, where that is so
-// for every number that can be divided.
+// A product with a reciprocal, shifted down, becomes the kUDiv or kSDiv that it is, where that is
+// so for every number that can be divided.
 void recognise_divisions(Function& function);
 
 }  // namespace nrd::lift

@@ -48,7 +48,8 @@ ValueId Emitter::emit_now(NodeId id) {
     }
     case Kind::kUMulHigh:
     case Kind::kSMulHigh:
-      give_up("the upper half of a product at " + place(n.address) + " is no division by a constant");
+      give_up("the upper half of a product at " + place(n.address) +
+              " is no division by a constant");
     case Kind::kUndef: give_up("a result depends on a value that was never set");
     case Kind::kLoad:
       if (f_[n.args[0]].kind == Kind::kConst)

@@ -78,8 +78,8 @@ struct Function {
 // them.
 struct Refusal {
   std::string reason;
-  uint64_t block_call = 0;     // a memset or memcpy of unknown length, which a stand-in may take over
-  size_t element_bytes = 0;    // of what it writes
+  uint64_t block_call = 0;   // a memset or memcpy of unknown length, which a stand-in may take over
+  size_t element_bytes = 0;  // of what it writes
 
   Error error(const LiftRequest& request) const {
     return make_error({.code = ErrorCode::kUnsupported,

@@ -209,8 +209,7 @@ uint64_t FunctionMachine::compute(const Node& node) const {
     case Kind::kURem:
     case Kind::kSDiv:
     case Kind::kSRem: return machine::divide(node.kind, from, a, b);
-    case Kind::kUMulHigh:
-      return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
+    case Kind::kUMulHigh: return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
     case Kind::kSMulHigh:
       return static_cast<uint64_t>(
           static_cast<__int128>(static_cast<int64_t>(a)) * static_cast<int64_t>(b) >> 64);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// src/lift/stand_ins.h: memset and memcpy as loops over elements, which are lifted in place of calls
-// whose length is known at run time only. A length that is no multiple of the element does not return:
-// what is right for whole elements alone is taken for no more.
+// src/lift/stand_ins.h: memset and memcpy as loops over elements, which are lifted in place of
+// calls whose length is known at run time only. A length that is no multiple of the element does
+// not return: what is right for whole elements alone is taken for no more.
 #pragma once
 
 #include <stddef.h>

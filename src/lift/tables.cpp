@@ -21,7 +21,7 @@ constexpr int kMaxAddressDepth = 10;
 constexpr int64_t kMaxElements = 1024;  // each stands in the trace
 constexpr size_t kMaxTerms = 4;
 constexpr int64_t kMaxFactor = int64_t{1} << 20;
-constexpr size_t kFewElements = 2;     // those are a choice, whatever may be known of them
+constexpr size_t kFewElements = 2;  // those are a choice, whatever may be known of them
 
 // constant + the sum of factor * index, in bytes.
 struct Address {
@@ -83,8 +83,9 @@ class Tables {
     const bool is_known = range.count() > 0 && range.count() <= int64_t{1} << 31;
     throw Refusal{fmt::format(
         "the table that is read at {:#x} has an index {}", load.address,
-        is_known ? fmt::format("from {} to {}: more elements than a trace holds", range.low, range.high)
-                 : "of which nothing says that it lies within the table")};
+        is_known
+            ? fmt::format("from {} to {}: more elements than a trace holds", range.low, range.high)
+            : "of which nothing says that it lies within the table")};
   }
 
   bool split(NodeId id, int64_t factor, Address& out, int depth) {
@@ -187,7 +188,10 @@ class Tables {
   }
 
   NodeId lookup(Type type, NodeId index, std::vector<uint64_t> elements) {
-    Node node{.kind = Kind::kPure, .op = TraceOp::kLookup, .type = type, .args = {index, kNoNode, kNoNode}};
+    Node node{.kind = Kind::kPure,
+              .op = TraceOp::kLookup,
+              .type = type,
+              .args = {index, kNoNode, kNoNode}};
     const ConstantTable table{type, std::move(elements)};
     const auto known = std::find(f_.tables.begin(), f_.tables.end(), table);
     node.bits = static_cast<uint64_t>(known - f_.tables.begin());

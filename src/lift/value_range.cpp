@@ -78,8 +78,7 @@ void ValueRanges::add_conditions_of(BlockId block, int depth) {
 
 void ValueRanges::add_edge(BlockId from, BlockId to, int depth) {
   const std::vector<BlockId>& next = f_.blocks[from].successors;
-  if (next.size() == 2 && next[0] != next[1])
-    add(f_.blocks[from].condition, next[0] == to, depth);
+  if (next.size() == 2 && next[0] != next[1]) add(f_.blocks[from].condition, next[0] == to, depth);
 }
 
 void ValueRanges::add(NodeId condition, bool holds, int depth) {
@@ -150,8 +149,7 @@ Interval ValueRanges::of_phi(NodeId id, int depth) {
   Interval begin{Interval::kFar, -Interval::kFar};
   for (size_t i = 0; i < args.size(); i++)
     if (step_of(args[i], id) == 0)
-      begin = united(begin,
-                     of_argument_on_edge(args[i], block.predecessors[i], n.index, depth));
+      begin = united(begin, of_argument_on_edge(args[i], block.predecessors[i], n.index, depth));
   Interval range = begin;
   for (size_t i = 0; i < args.size(); i++)
     if (step_of(args[i], id) != 0)
@@ -219,9 +217,8 @@ Interval ValueRanges::of_division(const Node& n, const Interval& all, int depth)
   const Interval a = range_of(n.args[0], depth + 1);
   const bool is_signed = n.kind == Kind::kSDiv || n.kind == Kind::kSRem;
   if (n.kind == Kind::kSDiv || n.kind == Kind::kUDiv)
-    return a.is_known() && (is_signed || a.low >= 0)
-               ? Interval{a.low / divisor, a.high / divisor}
-               : all;
+    return a.is_known() && (is_signed || a.low >= 0) ? Interval{a.low / divisor, a.high / divisor}
+                                                     : all;
   return {is_signed && a.low < 0 ? 1 - divisor : 0, divisor - 1};
 }
 
@@ -259,8 +256,10 @@ Interval ValueRanges::of_pure(NodeId id, const Interval& all, int depth) {
   switch (n.op) {
     case TraceOp::kLookup: return of_table(f_.tables[n.bits]);
     case TraceOp::kSelect: return n.type == Type::kBool ? all : of_select(n, depth);
-    case TraceOp::kMin: return {std::min(arg(0).low, arg(1).low), std::min(arg(0).high, arg(1).high)};
-    case TraceOp::kMax: return {std::max(arg(0).low, arg(1).low), std::max(arg(0).high, arg(1).high)};
+    case TraceOp::kMin:
+      return {std::min(arg(0).low, arg(1).low), std::min(arg(0).high, arg(1).high)};
+    case TraceOp::kMax:
+      return {std::max(arg(0).low, arg(1).low), std::max(arg(0).high, arg(1).high)};
     case TraceOp::kAnd:
       if (by >= 0) return {0, by};
       return arg(0).low >= 0 ? Interval{0, arg(0).high} : all;
@@ -273,9 +272,9 @@ Interval ValueRanges::of_pure(NodeId id, const Interval& all, int depth) {
     case TraceOp::kMul:
       return by >= 0 && by < 1024 ? within({arg(0).low * by, arg(0).high * by}) : all;
     case TraceOp::kShl:
-      return by >= 0 && by < 10 ? within({arg(0).low * (int64_t{1} << by),
-                                          arg(0).high * (int64_t{1} << by)})
-                                : all;
+      return by >= 0 && by < 10
+                 ? within({arg(0).low * (int64_t{1} << by), arg(0).high * (int64_t{1} << by)})
+                 : all;
     case TraceOp::kShr:
     case TraceOp::kSar: {
       if (by < 1 || by >= type_bits(n.type)) return all;

@@ -68,7 +68,8 @@ std::string param_line(const TraceParam& p) {
 
 std::string table_line(const TraceTable& table, size_t number) {
   std::string line = fmt::format("table t{} : {}", number, trace_type_word(table.type));
-  for (const uint64_t bits : table.elements) line += " " + literal({.type = table.type, .bits = bits});
+  for (const uint64_t bits : table.elements)
+    line += " " + literal({.type = table.type, .bits = bits});
   return line + "\n";
 }
 

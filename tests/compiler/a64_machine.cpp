@@ -196,6 +196,12 @@ NodeId A64Machine::special(Kind kind, Type type, NodeId a, NodeId b) {
     return constant(type, std::bit_cast<uint32_t>(static_cast<float>(x)));
   }
   const uint64_t y = nodes_[b].bits;
+  if (kind == Kind::kUMulHigh)
+    return constant(type, static_cast<uint64_t>(static_cast<unsigned __int128>(x) * y >> 64));
+  if (kind == Kind::kSMulHigh)
+    return constant(
+        type, static_cast<uint64_t>(
+                  static_cast<__int128>(static_cast<int64_t>(x)) * static_cast<int64_t>(y) >> 64));
   if (kind == Kind::kUDiv) return constant(type, y == 0 ? 0 : x / y);
   if (kind != Kind::kSDiv) throw std::logic_error("a node the machine does not know");
   const int64_t divisor = signed_value(type, y);

@@ -346,6 +346,7 @@ constexpr uint32_t kA64Words[] = {
     0x4e072c00,  // smov x0, v0.b[3]
     0x4e042c00,  // smov x0, v0.s[0]
     0x9b228c20,  // smsubl x0, w1, w2, x3
+    0x9b427c20,  // smulh x0, x1, x2
     0x9b297c09,  // smull x9, w0, w9
     0x0f20a400,  // sshll v0.2d, v0.2s, #0
     0x5f7d0420,  // sshr d0, d1, #3
@@ -418,6 +419,7 @@ constexpr uint32_t kA64Words[] = {
     0x0e023c00,  // umov w0, v0.h[0]
     0x0e013c01,  // umov w1, v0.b[0]
     0x9ba28c20,  // umsubl x0, w1, w2, x3
+    0x9bc27c20,  // umulh x0, x1, x2
     0x9ba87c08,  // umull x8, w0, w8
     0x7f410420,  // ushr d0, d1, #0x3f
     0x53001c20,  // uxtb w0, w1

@@ -3,16 +3,15 @@
 #include "code_shapes.h"
 
 // Unrolled by four, the rest behind: what clang makes of a loop.
-#define UNROLLED(n, copy)                 \
-  size_t i = 0;                           \
-  if ((n) >= 4)                           \
-    for (; i != ((n) & ~(size_t)3);) {    \
-      copy(0) copy(1) copy(2) copy(3)     \
-      i += 4;                             \
-    }                                     \
-  for (size_t k = 0; k != ((n) & 3); k++) { \
-    const size_t j = i + k;               \
-    REST                                  \
+#define UNROLLED(n, copy)                     \
+  size_t i = 0;                               \
+  if ((n) >= 4)                               \
+    for (; i != ((n) & ~(size_t)3);) {        \
+      copy(0) copy(1) copy(2) copy(3) i += 4; \
+    }                                         \
+  for (size_t k = 0; k != ((n)&3); k++) {     \
+    const size_t j = i + k;                   \
+    REST                                      \
   }
 
 void rolled_map(const float* x, float* out, size_t n) {
@@ -66,13 +65,13 @@ void from_three_on(const float* x, float* out, size_t n) {
   for (size_t i = 0; i < n; i++) out[i] = x[i] * 2.0f;
 }
 
-#define QUOTIENTS(name, value, type)                                                          \
-  void name(const int32_t* x, int32_t* out, size_t n) {                                       \
-    for (size_t i = 0; i < n; i++) {                                                          \
-      const type v = (type)(value);                                                        \
-      out[i] = (int32_t)(v / 3 + v / 5 * 2 + v / 7 * 3 + v / 10 % 6 + v / 12 + v % 100 +      \
-                         v / 641 * 7 + v / 1000003 + v % 2147483647);                         \
-    }                                                                                         \
+#define QUOTIENTS(name, value, type)                                                     \
+  void name(const int32_t* x, int32_t* out, size_t n) {                                  \
+    for (size_t i = 0; i < n; i++) {                                                     \
+      const type v = (type)(value);                                                      \
+      out[i] = (int32_t)(v / 3 + v / 5 * 2 + v / 7 * 3 + v / 10 % 6 + v / 12 + v % 100 + \
+                         v / 641 * 7 + v / 1000003 + v % 2147483647);                    \
+    }                                                                                    \
   }
 QUOTIENTS(quotients_i32, x[i], int32_t)
 QUOTIENTS(quotients_u32, x[i], uint32_t)
@@ -82,8 +81,7 @@ QUOTIENTS(quotients_u64, (uint32_t)x[i], uint64_t)
 
 // Nearly what x / 3 is compiled to.
 void no_quotient(const int32_t* x, int32_t* out, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    out[i] = (int32_t)((uint64_t)(uint32_t)x[i] * 2863311529u >> 33);
+  for (size_t i = 0; i < n; i++) out[i] = (int32_t)((uint64_t)(uint32_t)x[i] * 2863311529u >> 33);
 }
 
 void blocks_of_twelve(const float* x, const float* scale, float* out, size_t n) {
@@ -93,7 +91,8 @@ void blocks_of_twelve(const float* x, const float* scale, float* out, size_t n) 
 static const float kFour[4] = {0.5f, -0.0f, 3.0f, -7.0f};
 static const int8_t kHundred[100] = {-100, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, [50] = -1, [99] = 99};
 static const double kThree[3] = {0.1, 0.2, 0.3};
-static const int32_t kGrid[4][8] = {{1, 2, 3, 4, 5, 6, 7, 8}, [3] = {-1, -2, -3, -4, -5, -6, -7, -8}};
+static const int32_t kGrid[4][8] = {
+    {1, 2, 3, 4, 5, 6, 7, 8}, [3] = {-1, -2, -3, -4, -5, -6, -7, -8}};
 
 void table_by_mask(const int32_t* q, float* out, size_t n) {
   for (size_t i = 0; i < n; i++) out[i] = kFour[q[i] & 3];

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "function_maker.h"
+#include "lift/unrolled.h"
 
 namespace nrd::lift {
 namespace {
@@ -290,18 +291,73 @@ for i0 < cols {
 )");
 }
 
-TEST(LiftAnalyse, RefusesALoopUnderACondition) {
+// if (condition) for (i < 8) out[i] = 0;
+std::string under(NodeId (*condition)(FunctionMaker&, BlockId)) {
   FunctionMaker m;
   const BlockId entry = m.block(), body = m.block(), end = m.block();
-  const NodeId mode = m.arg(3, Type::kI32);
-  m.branch(entry, m.factory.compare(Predicate::kEq, mode, m.i32(2)), body, end);
+  m.branch(entry, condition(m, entry), body, end);
   const NodeId i = m.phi(body, Type::kI64), next = m.add(i, m.i64(1));
   m.store(body, m.element(m.pointer(1), i), m.f32(0));
   m.branch(body, m.factory.compare(Predicate::kNe, next, m.i64(8)), body, end);
   m.set_phi(i, {m.i64(0), next});
-  EXPECT_EQ(m.analysed("void(const float* x, float* out, size_t n, int mode)"),
+  return m.analysed("void(const float* x, float* out, size_t n, int mode)");
+}
+
+TEST(LiftAnalyse, ALoopUnderAConditionOnIntegersRunsNothingElse) {
+  const std::string text = under([](FunctionMaker& m, BlockId) {
+    return m.factory.compare(Predicate::kEq, m.arg(3, Type::kI32), m.i32(2));
+  });
+  EXPECT_NE(text.find("%3 = cmp eq %1 %2\n%4 = select i64 %3 8 0\n"), text.npos) << text;
+  EXPECT_NE(text.find("for i0 < %4 {"), text.npos) << text;
+}
+
+TEST(LiftAnalyse, RefusesALoopUnderAConditionOnData) {
+  EXPECT_EQ(under([](FunctionMaker& m, BlockId entry) {
+              return m.factory.compare(Predicate::kOgt, m.load(entry, Type::kF32, m.pointer(0)),
+                                       m.f32(0));
+            }),
             "f: not understood; the loop at 0x1010 runs under a condition that is not about its "
             "size");
+}
+
+// What clang makes of `for (i < n) out[i] = 2 * x[i]` (or, where a copy is odd, of no such loop):
+// four at a time, then the rest.
+std::string unrolled(int odd, std::string& rolled) {
+  FunctionMaker m;
+  const BlockId fork = m.block(), main = m.block(), join = m.block(), rest = m.block(),
+                end = m.block();
+  const NodeId n = m.arg(2, Type::kI64), x = m.pointer(0), out = m.pointer(1);
+  const auto both = [&](NodeId a, int64_t mask) {
+    return m.factory.pure(TraceOp::kAnd, Type::kI64, a, m.i64(mask));
+  };
+  const auto body = [&](BlockId b, NodeId index, float factor) {
+    m.store(b, m.element(out, index),
+            m.mul(m.load(b, Type::kF32, m.element(x, index)), m.f32(factor)));
+  };
+  m.branch(fork, m.factory.compare(Predicate::kAe, n, m.i64(4)), main, join);
+  const NodeId i = m.phi(main, Type::kI64), behind = m.phi(join, Type::kI64),
+               k = m.phi(rest, Type::kI64);
+  for (int c = 0; c < 4; c++) body(main, m.add(i, m.i64(c)), c == odd ? 3.0f : 2.0f);
+  const NodeId next = m.add(i, m.i64(4)), one = m.add(k, m.i64(1));
+  m.branch(main, m.factory.compare(Predicate::kNe, both(n, -4), next), main, join);
+  m.branch(join, m.factory.compare(Predicate::kEq, both(n, 3), m.i64(0)), end, rest);
+  body(rest, m.add(behind, k), 2.0f);
+  m.branch(rest, m.factory.compare(Predicate::kNe, both(n, 3), one), rest, end);
+  m.set_phi(i, {m.i64(0), next});
+  m.set_phi(behind, {m.i64(0), next});
+  m.set_phi(k, {m.i64(0), one});
+  rolled = roll_loops(m.f) ? "rolled" : "as it was";
+  return m.analysed(kReduction);
+}
+
+TEST(LiftAnalyse, AnUnrolledLoopIsRolledIfAllCopiesAreEqual) {
+  std::string what;
+  unrolled(-1, what);
+  EXPECT_EQ(what, "rolled");
+  for (const int odd : {0, 1, 3}) {
+    unrolled(odd, what);
+    EXPECT_EQ(what, "as it was") << odd;
+  }
 }
 
 TEST(LiftAnalyse, RefusesHalfAnElement) {

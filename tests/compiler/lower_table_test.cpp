@@ -10,9 +10,9 @@ namespace nrd::jit {
 namespace {
 
 template <class T>
-constexpr DType kDType = sizeof(T) == 8                  ? DType::kF64
+constexpr DType kDType = sizeof(T) == 8             ? DType::kF64
                          : std::is_same_v<T, float> ? DType::kF32
-                                                         : DType::kI32;
+                                                    : DType::kI32;
 
 std::string table_line(const std::string& type, int count) {
   std::string line = "table t0 : " + type;
@@ -42,7 +42,8 @@ void check(const OpTrace& trace, std::vector<In> x) {
       block.set_size(0, n);
       code.run(block);
       EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(Out)), 0)
-          << machine.target.isa << " n " << n << "\n" << program_text(lowered->program);
+          << machine.target.isa << " n " << n << "\n"
+          << program_text(lowered->program);
     }
   }
 }

@@ -152,6 +152,10 @@ class Evaluator {
       case Kind::kTrunc:
       case Kind::kZext: return a;
       case Kind::kSext: return static_cast<uint64_t>(x);
+      case Kind::kUMulHigh:
+        return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
+      case Kind::kSMulHigh:
+        return static_cast<uint64_t>(static_cast<__int128>(x) * static_cast<int64_t>(b) >> 64);
       case Kind::kUDiv: return a / b;
       case Kind::kURem: return a % b;
       case Kind::kSDiv: return static_cast<uint64_t>(x / sign_extended(b, node.type));

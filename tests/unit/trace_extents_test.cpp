@@ -277,7 +277,8 @@ for i0 < n {
   EXPECT_EXTENT(extents(trace, sizes, {})[0], 0, 18);
 }
 
-// x[i >> s] is as long as out where s is 0, and another element is read than is stored where it is not.
+// x[i >> s] is as long as out where s is 0, and another element is read than is stored where it is
+// not.
 TEST(InPlace, AnIntegerMayMakeAnInputAsLongAsTheOutput) {
   const auto trace_with = [](const char* index) {
     return parsed(std::string("trace t : elementwise\nparam x : in f32\nparam out : out f32\n"

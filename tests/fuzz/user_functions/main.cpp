@@ -247,8 +247,7 @@ int run(const Options& options) {
   void* contracted = nullptr;
   if (!options.contracted.empty())
     contracted = dlopen(options.contracted.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!options.contracted.empty() && !contracted)
-    return std::fprintf(stderr, "%s\n", dlerror()), 2;
+  if (!options.contracted.empty() && !contracted) return std::fprintf(stderr, "%s\n", dlerror()), 2;
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return std::fprintf(stderr, "no memory\n"), 2;

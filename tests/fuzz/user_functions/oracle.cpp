@@ -4,9 +4,9 @@
 // The function runs on contiguous copies of exactly the sizes that the call had, between guard
 // pages: once ending at one, once beginning at one. What vector code may differ by is measured, not
 // assumed: the function runs with every direction of rounding, on inputs that differ in their last
-// bit, with results of expf and the like that do, and as compiled with products contracted into sums
-// (x * x - m * m is 0 where both are rounded alike). A result is right within some times the spread of
-// those runs.
+// bit, with results of expf and the like that do, and as compiled with products contracted into
+// sums (x * x - m * m is 0 where both are rounded alike). A result is right within some times the
+// spread of those runs.
 //
 // The sign of a NaN is nobody's promise: it hangs on which operand of a sum comes first. NaNs that
 // come in and out of logf and the like are negated in some runs. Those that arithmetic makes cannot
@@ -68,10 +68,10 @@ struct Run {
   bool contracts = false;
 };
 constexpr Run kRuns[] = {
-    {FE_TONEAREST, false, 0}, {FE_TONEAREST, true, 0},   {FE_UPWARD, false, 0},
-    {FE_DOWNWARD, false, 0},  {FE_TOWARDZERO, false, 0}, {FE_TONEAREST, false, 1},
-    {FE_TONEAREST, false, 2}, {FE_TONEAREST, false, 3},  {FE_TONEAREST, false, 4},
-    {FE_TONEAREST, false, 5}, {FE_TONEAREST, false, 6},  {FE_TONEAREST, false, 7},
+    {FE_TONEAREST, false, 0},       {FE_TONEAREST, true, 0},       {FE_UPWARD, false, 0},
+    {FE_DOWNWARD, false, 0},        {FE_TOWARDZERO, false, 0},     {FE_TONEAREST, false, 1},
+    {FE_TONEAREST, false, 2},       {FE_TONEAREST, false, 3},      {FE_TONEAREST, false, 4},
+    {FE_TONEAREST, false, 5},       {FE_TONEAREST, false, 6},      {FE_TONEAREST, false, 7},
     {FE_TONEAREST, false, 0, true}, {FE_TONEAREST, false, 8, true}};
 constexpr size_t kPlainRuns = 2;
 

@@ -27,19 +27,21 @@ void attention_rope_pairs(float* x, int n, float base) {
     x[i + 1] = a * s + b * c;
   }
 }
-void attention_rope_partial(const float* x, const float* c, const float* s, float* o, int rows, int dim,
-                            int rotated) {
+void attention_rope_partial(const float* x, const float* c, const float* s, float* o, int rows,
+                            int dim, int rotated) {
   for (int r = 0; r < rows; r++) {
     for (int i = 0; i < rotated; i++)
-      o[r * dim + i] = x[r * dim + i] * c[i] + (i % 2 ? x[r * dim + i - 1] : -x[r * dim + i + 1]) * s[i];
+      o[r * dim + i] =
+          x[r * dim + i] * c[i] + (i % 2 ? x[r * dim + i - 1] : -x[r * dim + i + 1]) * s[i];
     for (int i = rotated; i < dim; i++) o[r * dim + i] = x[r * dim + i];
   }
 }
-void attention_rope_table(const float* x, const float* table, const int32_t* position, float* o, int t,
-                          int half) {
+void attention_rope_table(const float* x, const float* table, const int32_t* position, float* o,
+                          int t, int half) {
   for (int i = 0; i < t; i++)
     for (int j = 0; j < half; j++) {
-      const float c = table[position[i] * 2 * half + j], s = table[position[i] * 2 * half + half + j];
+      const float c = table[position[i] * 2 * half + j],
+                  s = table[position[i] * 2 * half + half + j];
       const float a = x[i * 2 * half + j], b = x[i * 2 * half + half + j];
       o[i * 2 * half + j] = a * c - b * s;
       o[i * 2 * half + half + j] = a * s + b * c;
@@ -132,7 +134,8 @@ void attention_online_max_sum(const float* x, float* most, float* sum, int n) {
   *most = m;
   *sum = s;
 }
-void attention_merge(const float* a, const float* b, const float* la, const float* lb, float* o, int n) {
+void attention_merge(const float* a, const float* b, const float* la, const float* lb, float* o,
+                     int n) {
   const float m = fmaxf(la[0], lb[0]), wa = expf(la[0] - m), wb = expf(lb[0] - m);
   for (int i = 0; i < n; i++) o[i] = (wa * a[i] + wb * b[i]) / (wa + wb);
 }

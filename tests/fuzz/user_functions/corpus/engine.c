@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tests/fuzz/user_functions/corpus/engine.c: norms, losses, sampling and moves of inference engines.
+// tests/fuzz/user_functions/corpus/engine.c: norms, losses, sampling and moves of inference
+// engines.
 #include "corpus.h"
 
-void engine_layer_norm_rows(const float* x, const float* w, const float* b, float* o, int rows, int cols,
-                            float eps) {
+void engine_layer_norm_rows(const float* x, const float* w, const float* b, float* o, int rows,
+                            int cols, float eps) {
   for (int r = 0; r < rows; r++) {
     const float* in = x + r * cols;
     float sum = 0, squares = 0;
@@ -70,7 +71,8 @@ void engine_log_softmax(const float* x, float* o, int rows, int cols) {
     for (int i = 0; i < cols; i++) o[r * cols + i] = x[r * cols + i] - l;
   }
 }
-void engine_cross_entropy(const float* logits, const int32_t* target, float* loss, int rows, int classes) {
+void engine_cross_entropy(const float* logits, const int32_t* target, float* loss, int rows,
+                          int classes) {
   for (int r = 0; r < rows; r++) {
     float m = logits[r * classes], s = 0;
     for (int c = 1; c < classes; c++) m = fmaxf(m, logits[r * classes + c]);
@@ -188,7 +190,8 @@ void engine_geglu_halves(const float* x, float* o, int rows, int half) {
       o[r * half + i] = 0.5f * g * (1.0f + erff(g * 0.70710678f)) * u;
     }
 }
-void engine_linear_pointers(const float* x, const float* w, const float* b, float* y, int in, int out) {
+void engine_linear_pointers(const float* x, const float* w, const float* b, float* y, int in,
+                            int out) {
   for (int o = 0; o < out; o++) {
     const float* row = w + (long)o * in;
     float s = 0;
@@ -216,7 +219,7 @@ void engine_hard_swish(const float* x, float* o, int n) {
   }
 }
 void engine_lookup_exponent(const float* x, float* o, int n) {
-  static const float kPowers[16] = {1,   2,   4,   8,    16,   32,   64,   128,
+  static const float kPowers[16] = {1,   2,   4,    8,    16,   32,   64,    128,
                                     256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
   for (int i = 0; i < n; i++) {
     int k = (int)x[i];

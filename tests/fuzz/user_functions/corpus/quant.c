@@ -3,17 +3,19 @@
 // pack, decode and multiply them.
 #include "corpus.h"
 
-static const float kNormalFloat[16] = {-1.0f,   -0.6962f, -0.5251f, -0.3949f, -0.2844f, -0.1848f,
+static const float kNormalFloat[16] = {-1.0f,    -0.6962f, -0.5251f, -0.3949f, -0.2844f, -0.1848f,
                                        -0.0911f, 0.0f,     0.0796f,  0.1609f,  0.2461f,  0.3379f,
                                        0.4407f,  0.5626f,  0.7230f,  1.0f};
 static const float kFp4[16] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6, 0, -0.5f, -1, -1.5f, -2, -3, -4, -6};
 
 // A byte to a float, as an FP8 decoder keeps it: 256 entries.
 #define ROW(x) x, x + 0.125f, x + 0.25f, x + 0.375f, x + 0.5f, x + 0.625f, x + 0.75f, x + 0.875f
-#define ROWS(x) ROW(x), ROW(x + 1), ROW(x + 2), ROW(x + 3), ROW(x + 4), ROW(x + 5), ROW(x + 6), ROW(x + 7)
+#define ROWS(x) \
+  ROW(x), ROW(x + 1), ROW(x + 2), ROW(x + 3), ROW(x + 4), ROW(x + 5), ROW(x + 6), ROW(x + 7)
 static const float kByteToFloat[256] = {ROWS(-16.0f), ROWS(-8.0f), ROWS(0.5f), ROWS(8.25f)};
-#define STEP(x) (x) * 3, 120 - (x), (x) - 60, (x) / 2
-#define STEPS(x) STEP(x), STEP((x) + 1), STEP((x) + 2), STEP((x) + 3), STEP((x) + 4), STEP((x) + 5), \
+#define STEP(x) (x) * 3, 120 - (x), (x)-60, (x) / 2
+#define STEPS(x)                                                                      \
+  STEP(x), STEP((x) + 1), STEP((x) + 2), STEP((x) + 3), STEP((x) + 4), STEP((x) + 5), \
       STEP((x) + 6), STEP((x) + 7)
 static const int8_t kCodebook[128] = {STEPS(0), STEPS(8), STEPS(16), STEPS(24)};
 
@@ -85,7 +87,8 @@ void quant_q5(const uint8_t* low, const uint8_t* high, const float* d, float* o,
   }
 }
 void quant_q2(const uint8_t* q, const float* d, const float* m, float* o, int n) {
-  for (int i = 0; i < n; i++) o[i] = d[i / 16] * (float)((q[i / 4] >> (2 * (i % 4))) & 3) - m[i / 16];
+  for (int i = 0; i < n; i++)
+    o[i] = d[i / 16] * (float)((q[i / 4] >> (2 * (i % 4))) & 3) - m[i / 16];
 }
 void quant_q8_per_row(const float* x, int8_t* q, float* scale, int rows, int cols) {
   for (int r = 0; r < rows; r++) {
@@ -115,7 +118,8 @@ void quant_pack_nibbles(const float* x, uint8_t* q, int n, float inverse) {
     q[i] = (uint8_t)(a | b << 4);
   }
 }
-void quant_dot_i8(const int8_t* a, const int8_t* b, const float* sa, const float* sb, float* o, int n) {
+void quant_dot_i8(const int8_t* a, const int8_t* b, const float* sa, const float* sb, float* o,
+                  int n) {
   int32_t s = 0;
   for (int i = 0; i < n; i++) s += (int32_t)a[i] * (int32_t)b[i];
   *o = (float)s * sa[0] * sb[0];
@@ -130,7 +134,8 @@ void quant_dot_blocks(const int8_t* a, const int8_t* b, const float* sa, const f
   }
   *o = total;
 }
-void quant_gemv_i8(const int8_t* w, const float* scale, const float* x, float* y, int rows, int cols) {
+void quant_gemv_i8(const int8_t* w, const float* scale, const float* x, float* y, int rows,
+                   int cols) {
   for (int r = 0; r < rows; r++) {
     float s = 0;
     for (int c = 0; c < cols; c++) s += (float)w[r * cols + c] * x[c];
