@@ -2,6 +2,7 @@
 // src/jit/lower_convert.cpp: integers in lanes, conversions, round_to.
 //
 // An i64 value that differs from lane to lane is an index or a counter; it fits in 31 bits.
+#include <algorithm>
 #include <bit>
 
 #include "jit/lane_range.h"
@@ -94,16 +95,20 @@ V Lowering::quotient_of_lanes(const Value& v, int copy) {
   return q.sign.valid() ? b_.op2(Op::kMul, lane, quotient, b_.splat_gpr(q.sign)) : quotient;
 }
 
+// An i64 is an i32 here: from 32 places on a shift to the right leaves what 31 leave, its sign.
 V Lowering::shift(const Value& v, int copy) {
+  const bool is_wide = v.type == TraceType::kI64;
+  const uint32_t most = is_wide ? 63 : 31;
   const Value& by = trace_[v.args[1]];
   const V x = vector(v.args[0], copy);
   if (by.op == TraceOp::kConst) {
     const Op op = v.op == TraceOp::kShl ? Op::kShl : v.op == TraceOp::kShr ? Op::kShr : Op::kSar;
-    return b_.shift(op, x, static_cast<int>(by.bits & 31));
+    return b_.shift(op, x, std::min(31, static_cast<int>(by.bits & most)));
   }
+  if (is_wide && v.op == TraceOp::kShl) refuse("an i64 is shifted up by a count of run time");
   const Op op = v.op == TraceOp::kShl ? Op::kShlV : v.op == TraceOp::kShr ? Op::kShrV : Op::kSarV;
-  const V count =
-      b_.op2(Op::kAnd, Lane::kI32, vector(v.args[1], copy), b_.constant(Lane::kI32, 31));
+  V count = b_.op2(Op::kAnd, Lane::kI32, vector(v.args[1], copy), b_.constant(Lane::kI32, most));
+  if (is_wide) count = b_.op2(Op::kMin, Lane::kI32, count, b_.constant(Lane::kI32, 31));
   return b_.op2(op, Lane::kI32, x, count);
 }
 

@@ -77,6 +77,14 @@ TEST(LowerInteger, QuotientsOfTheCounterByASize) {
   check("%9 = to_i32 (i0 % m)\n", kDivisors);
 }
 
+// Counts of 64 bits, where lanes have 32.
+TEST(LowerInteger, ShiftsByMoreThanALane) {
+  const std::vector<int64_t> counts{0, 1, 5, 31, 32, 33, 63, 64, 97};
+  check("%1 = sar i64 i0 m\n%9 = to_i32 %1\n", counts);
+  check("%1 = sar i64 (i0 - n) m\n%9 = to_i32 %1\n", counts);
+  check("%1 = const i64 40\n%2 = sar i64 (i0 - n) %1\n%9 = to_i32 %2\n", {1});
+}
+
 TEST(LowerInteger, QuotientsOfLinearIndices) {
   check("%9 = to_i32 ((3 * i0 + 11) / m)\n", kDivisors);
   check("%9 = to_i32 ((3 * i0 + 11) % m)\n", kDivisors);
