@@ -129,7 +129,7 @@ int64_t core_elements(const Signature& s, const std::vector<int64_t>& axes, size
 
 // Small ones, odd and even, and those with which an output of fixed length may not be written:
 // outputs are walked through element by element.
-constexpr int64_t kSmall[][3] = {{6, 4, 2}, {7, 3, 5},  {1, 2, 3}, {3, 5, 7}, {2, 1, 1}, {64, 2, 3},
+constexpr int64_t kSmall[][3] = {{6, 4, 2},  {7, 3, 5}, {1, 2, 3}, {3, 5, 7}, {2, 1, 1}, {64, 2, 3},
                                  {33, 4, 1}, {0, 2, 3}, {2, 0, 3}, {3, 2, 0}, {0, 0, 0}};
 
 // Whether it has an axis that no integer of the function knows: any length may be given.
