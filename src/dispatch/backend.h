@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// src/dispatch/backend.h: a family of kernels that stand or fall together: ours, or a peer's library.
+// src/dispatch/backend.h: a family of kernels that stand or fall together: ours, or a peer's
+// library.
 #pragma once
 
 #include <string>

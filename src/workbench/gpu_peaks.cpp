@@ -161,8 +161,7 @@ void judge_on_device(Row& row, const Desc& desc, const GpuRoofs& roofs) {
 
   if (row.percent_of_roofline.value_or(0) > 100)
     row.flags.push_back("over 100 % of the measured roofline");
-  if (row.percent_of_nominal.value_or(0) > 100)
-    row.flags.push_back(kOverNominal);
+  if (row.percent_of_nominal.value_or(0) > 100) row.flags.push_back(kOverNominal);
   if (row.throttled.value_or(false))
     row.flags.push_back("the clock was held down by power or heat");
 }

@@ -71,8 +71,7 @@ void Roofline::judge(Row& row, const Case& c) {
 
   if (row.percent_of_roofline.value_or(0) > 100)
     row.flags.push_back("over 100 % of the measured roofline");
-  if (row.percent_of_nominal.value_or(0) > 100)
-    row.flags.push_back(kOverNominal);
+  if (row.percent_of_nominal.value_or(0) > 100) row.flags.push_back(kOverNominal);
   if (row.p10_us && *row.p10_us > 0 && *row.p90_us / *row.p10_us > kNoisy)
     row.flags.push_back(fmt::format("noisy: p90 / p10 = {:.1f}", *row.p90_us / *row.p10_us));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests/workbench/report_html_test.cpp: the page carries its document, whatever that holds, and asks
-// for nothing else. What its script makes of it: report_html_render_test.py.
+// tests/workbench/report_html_test.cpp: the page carries its document, whatever that holds, and
+// asks for nothing else. What its script makes of it: report_html_render_test.py.
 #include "workbench/report_html.h"
 
 #include <gtest/gtest.h>
