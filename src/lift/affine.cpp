@@ -10,7 +10,7 @@
 namespace nrd::lift {
 namespace {
 
-constexpr int kMaxAffineDepth = 12;
+constexpr int kDeepestSum = 12;
 
 int64_t wrapped(int64_t a, int64_t b, int64_t factor) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) +
@@ -39,7 +39,7 @@ Affine AffineForms::of(NodeId id, int depth) const {
   const Node& n = f_[id];
   if (n.kind == Kind::kConst && is_index_type(n.type)) return {{}, sign_extended(n.bits, n.type)};
   if (n.kind == Kind::kPhi && is_index_type(n.type) && !plain_) return of_phi(id);
-  if (n.kind != Kind::kPure || !is_index_type(n.type) || depth > kMaxAffineDepth)
+  if (n.kind != Kind::kPure || !is_index_type(n.type) || depth > kDeepestSum)
     return Affine::leaf(id);
   const auto constant = [&](NodeId arg) { return f_[arg].kind == Kind::kConst; };
   switch (n.op) {

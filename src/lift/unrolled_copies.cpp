@@ -9,7 +9,7 @@
 namespace nrd::lift {
 namespace {
 
-constexpr int kMaxUnrolledDepth = 40;
+constexpr int kDeepestExpression = 40;
 
 }  // namespace
 
@@ -157,7 +157,7 @@ int64_t Roller::steps_in(const Affine& of, int64_t j) const {
 }
 
 bool Roller::same(NodeId rest, NodeId main, int64_t j, int depth) {
-  if (depth > kMaxUnrolledDepth || rest == kNoNode || main == kNoNode) return rest == main;
+  if (depth > kDeepestExpression || rest == kNoNode || main == kNoNode) return rest == main;
   const Node &r = f_[rest], &m = f_[main];
   if (r.type != m.type) return false;
   for (size_t i = 0; i < carried_.size(); i++)

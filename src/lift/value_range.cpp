@@ -10,7 +10,7 @@
 namespace nrd::lift {
 namespace {
 
-constexpr int kMaxRangeDepth = 10;
+constexpr int kDeepestRange = 10;
 constexpr int kMaxConditions = 24;
 constexpr int64_t kLargestStep = 16;  // of a counter that does not wrap
 
@@ -110,7 +110,7 @@ Interval ValueRanges::range_of(NodeId id, int depth) {
 Interval ValueRanges::made(NodeId id, int depth) {
   const Node& n = f_[id];
   const Interval all = of_bits(type_bits(n.type), n.type != Type::kBool);
-  if (depth > kMaxRangeDepth) return all;
+  if (depth > kDeepestRange) return all;
   const auto arg = [&](size_t i) { return range_of(n.args[i], depth + 1); };
   switch (n.kind) {
     case Kind::kConst: {
@@ -190,7 +190,7 @@ Interval ValueRanges::of_next(NodeId phi, NodeId next, BlockId from, const Inter
 
 Interval ValueRanges::of_argument_on_edge(NodeId arg, BlockId from, BlockId to, int depth) {
   const size_t before = known_.size();
-  if (depth + 4 <= kMaxRangeDepth) {  // they may lead back here
+  if (depth + 4 <= kDeepestRange) {  // they may lead back here
     add_edge(from, to, depth + 4);
     add_conditions_of(from, depth + 4);
   }
