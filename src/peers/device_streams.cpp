@@ -122,14 +122,4 @@ class StreamBackend final : public Backend {
 std::unique_ptr<Backend> make_copy_backend() { return std::make_unique<StreamBackend>(true); }
 std::unique_ptr<Backend> make_read_backend() { return std::make_unique<StreamBackend>(false); }
 
-std::vector<std::unique_ptr<Backend>> make_device_backends() {
-  std::vector<std::unique_ptr<Backend>> list;
-  list.push_back(make_cublaslt_backend());
-  list.push_back(make_cudnn_backend());
-  list.push_back(make_copy_backend());
-  list.push_back(make_read_backend());
-  list.push_back(make_one_scale_backend());
-  return list;
-}
-
 }  // namespace nrd

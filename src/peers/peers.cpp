@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
-// src/peers/peers.cpp: the list of peers.
+// src/peers/peers.cpp: every peer of the list in CMakeLists.txt.
 #include "peers/peers.h"
+
+#include "peer_list.h"
 
 namespace nrd {
 
+#define PEER(name) std::unique_ptr<Backend> make_##name##_backend();
+NRD_CPU_PEERS(PEER)
+NRD_DEVICE_PEERS(PEER)
+#undef PEER
+
 std::vector<std::unique_ptr<Backend>> make_peer_backends() {
   std::vector<std::unique_ptr<Backend>> list;
-  list.push_back(make_openblas_backend());
-  list.push_back(make_blis_backend());
-  list.push_back(make_mkl_backend());
-  list.push_back(make_onednn_backend());
-  for (std::unique_ptr<Backend>& backend : make_device_backends())
-    list.push_back(std::move(backend));
+#define PEER(name) list.push_back(make_##name##_backend());
+  NRD_CPU_PEERS(PEER)
+  NRD_DEVICE_PEERS(PEER)
+#undef PEER
   return list;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// src/peers/peers.h: the libraries that we are measured against.
+// src/peers/peers.h: the libraries that we are measured against, and roofs.
 #pragma once
 
 #include <memory>
@@ -9,21 +9,9 @@
 
 namespace nrd {
 
-// openblas, blis, mkl, onednn, and those of devices. None is opened before its load().
+// openblas, blis, mkl, onednn; on devices cublaslt, cudnn and roofs, which compute something else:
+// copy and read move the bytes of a case, one_scale is a product without scales of blocks. None is
+// opened before its load(). The list is src/peers/CMakeLists.txt.
 std::vector<std::unique_ptr<Backend>> make_peer_backends();
-// cublaslt, cudnn; and roofs, which compute something else: copy and read move the bytes of a case,
-// one_scale is a product without scales of blocks.
-std::vector<std::unique_ptr<Backend>> make_device_backends();
-
-// One file each.
-std::unique_ptr<Backend> make_openblas_backend();
-std::unique_ptr<Backend> make_blis_backend();
-std::unique_ptr<Backend> make_mkl_backend();
-std::unique_ptr<Backend> make_onednn_backend();
-std::unique_ptr<Backend> make_cublaslt_backend();
-std::unique_ptr<Backend> make_cudnn_backend();
-std::unique_ptr<Backend> make_copy_backend();
-std::unique_ptr<Backend> make_read_backend();
-std::unique_ptr<Backend> make_one_scale_backend();
 
 }  // namespace nrd

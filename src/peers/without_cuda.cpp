@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // src/peers/without_cuda.cpp: what a build without CUDA says of the peers of a device.
 #include "dispatch/device_runtime.h"
+#include "peer_list.h"
 #include "peers/peers.h"
 
 namespace nrd {
@@ -25,11 +26,9 @@ class AbsentPeer final : public Backend {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Backend>> make_device_backends() {
-  std::vector<std::unique_ptr<Backend>> list;
-  for (const char* name : {"cublaslt", "cudnn", "copy", "read", "one_scale"})
-    list.push_back(std::make_unique<AbsentPeer>(name));
-  return list;
-}
+#define PEER(name) \
+  std::unique_ptr<Backend> make_##name##_backend() { return std::make_unique<AbsentPeer>(#name); }
+NRD_DEVICE_PEERS(PEER)
+#undef PEER
 
 }  // namespace nrd
