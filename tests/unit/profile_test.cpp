@@ -179,7 +179,7 @@ void expect_peaks(const DeviceProfile& profile, int threads) {
   EXPECT_EQ(peaks.threads, std::min(threads, profile.cores));
   const IsaSet isa = profile.isa;
   EXPECT_GT(peaks.arithmetic.f32_fma, 0);
-  EXPECT_TRUE(peaks.ghz > 0.2 && peaks.ghz < 10) << peaks.ghz;
+  EXPECT_TRUE(peaks.ghz > 0 && peaks.ghz < 10) << peaks.ghz;  // little, where others work
   const bool int8 =
       isa.has(Feature::kAvxVnni) || isa.has(Feature::kAvx512Vnni) || isa.has(Feature::kDotprod);
   EXPECT_EQ(peaks.arithmetic.int8_dot > 0, int8);
