@@ -165,6 +165,8 @@ void Evaluation::add_operand(const Desc& desc, size_t index, const std::vector<i
 // Bytes between neighbours along every outer axis and the cut axis, in what the definition reads.
 void Evaluation::set_strides(Operand& operand, const Desc& desc, const OperandSpec& spec,
                              const std::vector<int>& outer_axes, int core_rank) {
+  // Nothing of it is read, and its other sizes may be anything.
+  if (std::find(operand.sizes.begin(), operand.sizes.end(), 0) != operand.sizes.end()) return;
   const auto bytes = static_cast<int64_t>(byte_size(operand.native));
   const Dims strides = operand.copied ? contiguous_strides(operand.sizes) : operand.strides;
   const int named = static_cast<int>(spec.axes.size());

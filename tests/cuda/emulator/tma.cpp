@@ -12,7 +12,7 @@
 namespace nrd::cuda::emulator {
 namespace {
 
-constexpr uint64_t kMark = 0x70616d20646472e6;  // behind the specification
+constexpr uint64_t kEncodedMark = 0x70616d20646472e6;  // behind the specification
 
 uint32_t swizzle_bytes(Swizzle s) {
   switch (s) {
@@ -43,7 +43,7 @@ MatrixMapSpec read(const TensorMap* map) {
   if (reinterpret_cast<uintptr_t>(map) % 64 != 0) fail("a tensor map is not 64-byte aligned");
   uint64_t mark = 0;
   std::memcpy(&mark, map->bytes + sizeof(MatrixMapSpec), 8);
-  if (mark != kMark) fail("what is used as a tensor map was never encoded");
+  if (mark != kEncodedMark) fail("what is used as a tensor map was never encoded");
   MatrixMapSpec spec;
   std::memcpy(static_cast<void*>(&spec), map->bytes, sizeof spec);
   return spec;
@@ -110,7 +110,7 @@ Expected<TensorMap> encode_matrix_map(const MatrixMapSpec& spec) {
         {.code = ErrorCode::kEnvironment, .argument = "cuTensorMapEncodeTiled", .got = reason});
   TensorMap map{};
   std::memcpy(map.bytes, &spec, sizeof spec);
-  std::memcpy(map.bytes + sizeof spec, &kMark, sizeof kMark);
+  std::memcpy(map.bytes + sizeof spec, &kEncodedMark, sizeof kEncodedMark);
   return map;
 }
 
