@@ -306,7 +306,7 @@ NEREID_API nereid_status nereid_describe_packed(const nereid_packed* packed,
 /* The matrix as the operand b of products whose a has dtype `a_dtype`, for nereid_run and
  * nereid_prepare: any product, epilogues included ("gemm+bias+silu"). One plan serves all matrices
  * of one shape and form. The tensor points into `packed`. */
-NEREID_API nereid_status nereid_packed_tensor(const nereid_packed* packed, nereid_dtype a_dtype,
+NEREID_API nereid_status nereid_packed_tensor(const nereid_packed* packed, int32_t a_dtype,
                                               nereid_tensor* tensor);
 
 /* A file of the panels, written whole or not at all. */

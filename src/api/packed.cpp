@@ -265,7 +265,7 @@ nereid_status nereid_unpack_b(const nereid_packed* packed, const nereid_tensor* 
   return nrd::guarded([&] { return nrd::unpack(packed, b); });
 }
 
-nereid_status nereid_packed_tensor(const nereid_packed* packed, nereid_dtype a_dtype,
+nereid_status nereid_packed_tensor(const nereid_packed* packed, int32_t a_dtype,
                                    nereid_tensor* tensor) {
   constexpr const char* kOp = "packed_tensor";
   return nrd::guarded([&]() -> nrd::Expected<void> {
@@ -273,8 +273,7 @@ nereid_status nereid_packed_tensor(const nereid_packed* packed, nereid_dtype a_d
     const auto dtype = static_cast<nrd::DType>(a_dtype);
     if (nrd::byte_size(dtype) == 0)
       return nrd::make_error({nrd::ErrorCode::kUnsupportedDtype, kOp, "a_dtype",
-                              fmt::format("dtype number {}", static_cast<int>(a_dtype)),
-                              "the dtype of a", ""});
+                              fmt::format("dtype number {}", a_dtype), "the dtype of a", ""});
     nrd::Expected<nereid_tensor> made = packed->tensor_for(dtype, false);
     if (!made) return made.error();
     return nrd::write_struct(*made, tensor, "nereid_tensor");

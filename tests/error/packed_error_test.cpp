@@ -172,8 +172,8 @@ TEST(PackedError, Tensors) {
   b.struct_size = sizeof b;
   expect(nereid_packed_tensor(nullptr, NEREID_F32, &b), NEREID_INVALID_ARGUMENT, "packed_tensor",
          "packed", "null", "nereid_pack_b");
-  expect(nereid_packed_tensor(s.packed, static_cast<nereid_dtype>(77), &b),
-         NEREID_UNSUPPORTED_DTYPE, "packed_tensor", "a_dtype", "77", "");
+  expect(nereid_packed_tensor(s.packed, 77, &b), NEREID_UNSUPPORTED_DTYPE, "packed_tensor",
+         "a_dtype", "77", "");
   EXPECT_NE(nereid_packed_tensor(s.packed, NEREID_F32, nullptr), NEREID_OK);
   ASSERT_EQ(nereid_packed_tensor(s.packed, NEREID_F32, &b), NEREID_OK);
   const auto run = [&](const nereid_tensor& a, const nereid_tensor& matrix,
